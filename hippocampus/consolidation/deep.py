@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ from hippocampus.storage.ledger import Ledger
 if TYPE_CHECKING:
     from hippocampus.facts.models import Outcome
     from hippocampus.facts.store import Facts
-    from hippocampus.facts.write import KnownStatement
+    from hippocampus.facts.write import KnownStatement, MemoryRequest
 
 LOG = logging.getLogger("hippocampus")
 READ_BY_MODEL = "asked"
@@ -68,7 +68,8 @@ def consolidate(
         found = worth_keeping(
             session.name, conversation, session.records, resources.policy, session.turn
         )
-        _store(facts, session, conversation, found, model, ledger.busy_seconds)
+        while not _store(facts, session, conversation, found, model, ledger.busy_seconds):
+            pass
         unpublished = consolidated.unpublished(db, session.name)
     except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
         LOG.warning("session %s: not consolidated yet: %s", session.name, failure)
@@ -112,101 +113,95 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     facts: Facts,
     session: SessionSnapshot,
     conversation: Transcript,
-    found: Sequence[Extracted],
+    found: Extracted,
     model: Judge,
     busy_seconds: float | None,
-) -> None:
+) -> bool:
     """Store what was not read yet, with what a model finds in it, and mark it as read.
 
-    A transaction waits `busy_seconds` for other writers of a file.
+    Returns whether that is all: another process may have read some of it meanwhile. A transaction waits
+    `busy_seconds` for other writers of a file.
     """
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent
     read = consolidated.keys(db, session.name)
-    new = [kept for kept in found if kept.key not in read]
+    new = {key: request for key, request in found.items() if key not in read}
     unread = {  # the user's messages that no model has read yet
         key: utterance
         for utterance in (conversation.utterances if model.is_there else ())
         if utterance.role == "user"
         and (key := key_of(session.name, READ_BY_MODEL, utterance.text)) not in read
     }
-    asked = [
-        claim for claim in statements(session.name, list(unread.values())) if claim.key not in read
-    ]
-    claims, known = _claims(facts, agent, new, asked, model)
-    for batch in _batches([*(kept for kept in new if not kept.is_claim), *claims]):
-        requests = [kept.request for kept in batch]
+    claims, known = _claims(facts, agent, session.name, new, list(unread.values()), read, model)
+    waiting = {key: request for key, request in new.items() if request.kind != "fact"} | claims
+    # In the order of the session, a claim before its message, which is left out where a fact has its words.
+    places: dict[str, int] = {}
+    for request in waiting.values():
+        places.setdefault(request.item.content, len(places))
+
+    def place(key: str) -> tuple[int, int, bool]:
+        item = waiting[key].item
+        return item.origin.turn or 0, places[item.content], waiting[key].only_if_no_fact
+
+    ordered = sorted(waiting, key=place)
+    for batch in (ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)):
+        requests = [waiting[key] for key in batch]
         ready, named = write.prepared(tables, requests, agent, known)
         with bounded(busy_seconds if db.is_local else None), db.transaction():
             if consolidated.keys(db, session.name) != read:
-                break
+                return False
             outcomes = write.written(tables, agent, ready, named)
             marks = {
-                kept.key: _shown(kept, outcome, session)
-                for kept, outcome in zip(batch, outcomes, strict=True)
+                key: _shown(request, outcome, session)
+                for key, request, outcome in zip(batch, requests, outcomes, strict=True)
             }
             consolidated.add(db, session.name, marks.items())
         read, known = {*read, *marks}, named
-    else:
-        announced = {
-            _announced_key(session, said) for said in conversation.utterances if said.is_announced
-        }
-        seen = dict.fromkeys([*(unread if model.tokens else ()), *(announced - read)])
-        if not seen:
-            return
+    announced = {
+        _announced_key(session, said) for said in conversation.utterances if said.is_announced
+    }
+    if seen := dict.fromkeys([*(unread if model.tokens else ()), *(announced - read)]):
         with db.transaction():
-            if consolidated.keys(db, session.name) == read:
-                consolidated.add(db, session.name, seen.items())
-                return
-    _store(
-        facts, session, conversation, found, model, busy_seconds
-    )  # another process read some of it
+            if consolidated.keys(db, session.name) != read:
+                return False
+            consolidated.add(db, session.name, seen.items())
+    return True
 
 
 def _announced_key(session: SessionSnapshot, said: Utterance) -> str:
     return key_of(session.name, "announced", said.text)
 
 
-def _batches(found: Iterable[Extracted]) -> list[list[Extracted]]:
-    """Return the statements of each transaction, in the order of the session; a claim comes before its message.
-
-    A turn of another session waits for one batch at most.
-    """
-    places: dict[str, int] = {}
-
-    def place(kept: Extracted) -> tuple[int, int, bool]:
-        item = kept.request.item
-        at = places.setdefault(item.content, len(places))
-        return item.origin.turn or 0, at, kept.is_message
-
-    ordered = sorted(found, key=place)
-    return [ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)]
-
-
-def _claims(
-    facts: Facts, agent: str, new: Sequence[Extracted], asked: Sequence[Extracted], model: Judge
-) -> tuple[list[Extracted], Mapping[str, KnownStatement]]:
-    """Return the claims among new statements, and those that a model finds among `asked`."""
-    claims = {claim.key: claim for claim in new if claim.is_claim}
-    requests = [claim.request for claim in asked]
-    decided, known = write.judged(facts.tables, requests, agent, model, model.seconds)
-    for claim, request in zip(asked, decided, strict=True):
+def _claims(  # noqa: PLR0913, PLR0917 - one parameter an input
+    facts: Facts,
+    agent: str,
+    session: str,
+    new: Extracted,
+    unread: Sequence[Utterance],
+    read: Collection[str],
+    model: Judge,
+) -> tuple[Extracted, Mapping[str, KnownStatement]]:
+    """Return the claims among new statements, and those that a model finds in unread messages."""
+    claims = {key: request for key, request in new.items() if request.kind == "fact"}
+    asked = {key: one for key, one in statements(session, unread).items() if key not in read}
+    decided, known = write.judged(facts.tables, [*asked.values()], agent, model, model.seconds)
+    for key, request in zip(asked, decided, strict=True):
         if (judgement := request.decision) is None:
             continue
         # What the user reports of others is theirs only where it ends what the user said.
         ends = judgement.action in {"update", "end"} and bool(judgement.known)
-        if ends or claim.key in claims or not (request.statement and request.statement.hearsay):
-            item = replace(claims.get(claim.key, claim).request.item, tags=())
+        if ends or key in claims or not (request.statement and request.statement.hearsay):
+            item = replace(claims.get(key, request).item, tags=())
             plain = judgement._replace(text="")  # the words are the user's, not the model's
-            claims[claim.key] = Extracted(claim.key, replace(request, item=item, decision=plain))
-    return list(claims.values()), known
+            claims[key] = replace(request, item=item, decision=plain)
+    return claims, known
 
 
-def _shown(kept: Extracted, stored: Outcome, session: SessionSnapshot) -> str:
+def _shown(request: MemoryRequest, stored: Outcome, session: SessionSnapshot) -> str:
     """Return what files show of a statement, as JSON; empty for a message, and for what was not stored."""
-    if kept.is_message or stored.memory is None:
+    if request.only_if_no_fact or stored.memory is None:
         return ""
-    item, origin = kept.request.item, kept.request.item.origin
+    item, origin = request.item, request.item.origin
     shown = {
         "text": item.content,
         "kind": item.type,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from hippocampus.consolidation.caution import ToolTexts, speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Transcript, Utterance
@@ -51,21 +50,8 @@ PROMPT_CHARACTERS = 12_000
 """The newest sentences of the user are decided on, as many as fit."""
 
 
-class Extracted(NamedTuple):
-    """One statement that outlives its session."""
-
-    key: str
-    request: write.MemoryRequest
-
-    @property
-    def is_claim(self) -> bool:
-        """Return whether it may supersede others; everything else is stored word by word."""
-        return self.request.kind == "fact"
-
-    @property
-    def is_message(self) -> bool:
-        """Return whether it is a message or a part of one, which is left out where a fact has its words."""
-        return self.request.only_if_no_fact
+Extracted = dict[str, write.MemoryRequest]
+"""The statements that outlive a session, by their keys: a `fact` may supersede others, a message is `only_if_no_fact`."""
 
 
 def key_of(session: str, origin: str, text: str) -> str:
@@ -75,8 +61,8 @@ def key_of(session: str, origin: str, text: str) -> str:
 
 def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
     session: str, text: str, kind: str, origin: Speaker, turn: int, entry_id: str = ""
-) -> Extracted:
-    """Return a statement with its key; a message, or a part of it, is known apart from a claim of its words.
+) -> tuple[str, write.MemoryRequest]:
+    """Return a statement after its key; a message, or a part of it, is known apart from a claim of its words.
 
     Only what the user said and names no secret is a claim.
     """
@@ -91,17 +77,17 @@ def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
     )
     is_message = kind in {MESSAGE, PASTED}
     if is_message or origin != "user" or speaks_of_secret(text):
-        return Extracted(key, replace(write.verbatim(item), only_if_no_fact=is_message))
-    return Extracted(key, replace(write.claim(item), only_if_ending=kind == UPDATE))
+        return key, replace(write.verbatim(item), only_if_no_fact=is_message)
+    return key, replace(write.claim(item), only_if_ending=kind == UPDATE)
 
 
 def worth_keeping(
     session: str, transcript: Transcript, records: Sequence[Record], policy: Policy, turn: int
-) -> list[Extracted]:
+) -> Extracted:
     """Return the statements that outlive a session, no text twice, in their order."""
     tool_texts = ToolTexts(transcript.results)
     stored = {record.content: record.entry.id for record in records}
-    found: list[Extracted] = []
+    found: list[tuple[str, write.MemoryRequest]] = []
     for said in _newest(transcript.utterances):
         if said.role == "user":
             entry_id = stored.get(content_key(said.text.encode("utf-8", "surrogatepass")), "")
@@ -122,12 +108,13 @@ def worth_keeping(
             entry = record.entry
             origin: Speaker = "host" if entry.type == "state" else "tool"
             found.append(extracted(session, text, "note", origin, entry.source.turn, entry.id))
-    first: dict[str, Extracted] = {}
-    for kept in found:
-        if SIGN_OR_WORD.search(kept.request.item.content):
-            first.setdefault(kept.key, kept)
-    too_many = {kept.key for kept in [one for one in first.values() if one.is_claim][:-MAX_CLAIMS]}
-    return [kept for kept in first.values() if kept.key not in too_many]
+    first: Extracted = {}
+    for key, request in found:
+        if SIGN_OR_WORD.search(request.item.content):
+            first.setdefault(key, request)
+    claims = [key for key, request in first.items() if request.kind == "fact"]
+    too_many = set(claims[:-MAX_CLAIMS])
+    return {key: request for key, request in first.items() if key not in too_many}
 
 
 def _newest(utterances: Sequence[Utterance]) -> list[Utterance]:
@@ -210,9 +197,9 @@ def _kind_of(sentence: str) -> str:
 # For a model ---------------------------------------------------------------------------------------
 
 
-def statements(session: str, said: Sequence[Utterance]) -> list[Extracted]:
+def statements(session: str, said: Sequence[Utterance]) -> Extracted:
     """Return the user's newest sentences that fit one prompt, for a model that decides what they end."""
-    found: list[Extracted] = []
+    found: list[tuple[str, write.MemoryRequest]] = []
     left = PROMPT_CHARACTERS
     for utterance in reversed(_newest(said)):
         own = written(utterance.text, is_announced=utterance.is_announced).own
@@ -222,6 +209,6 @@ def statements(session: str, said: Sequence[Utterance]) -> list[Extracted]:
                 continue
             left -= len(text)
             if left < 0:
-                return found[::-1]
+                return dict(found[::-1])
             found.append(extracted(session, text, type_of(text), "user", utterance.turn))
-    return found[::-1]
+    return dict(found[::-1])

@@ -6,6 +6,7 @@ UTC; ids are UUIDs of version 7, which sort by time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -34,6 +35,7 @@ TRUSTED_ROLES = frozenset({"", "user", "host"})
 TYPES = ("fact", "preference", "event", "note", "decision", "correction", "error")
 NEVER = float("inf")
 """A half-life that never ends."""
+DAY_SECONDS = 86_400.0
 
 
 class Action(StrEnum):
@@ -139,6 +141,28 @@ class FactPolicy:
     weights: Mapping[str, float] = field(default_factory=dict)
     """The parts of another store's score; without them, results are ranked as in `ranking`."""
     keep_secrets: bool = False
+
+    def strength(self, kind: str, intensity: float, accesses: int, age_seconds: float) -> float:
+        """Return how strong a memory of a type is: intensity * 2 ** (-age / (half-life * resistance)).
+
+        Its age counts from the last access; resistance is 1 + `self.resistance` * ln(1 + accesses).
+
+        >>> FactPolicy().strength("fact", 1.0, 0, 90 * DAY_SECONDS)
+        0.5
+        """
+        half_life = self.half_life_days.get(kind, self.other_half_life_days)
+        span = half_life * (1.0 + self.resistance * math.log1p(accesses)) * DAY_SECONDS
+        return intensity * math.exp2(min(0.0, -age_seconds / span))
+
+    def due_for_pruning(self, memory: Memory, at: float) -> str | None:
+        """Return why a memory would be pruned, `old` or `faded`, or nothing."""
+        age = at - memory.accessed
+        if self.prune_after_days and age > self.prune_after_days * DAY_SECONDS:
+            return "old"
+        if self.half_life_days.get(memory.type, self.other_half_life_days) == NEVER:
+            return None
+        left = self.strength(memory.type, memory.intensity, memory.accesses, age)
+        return "faded" if left < self.prune_below else None
 
 
 POLICIES: Mapping[str, FactPolicy] = {

@@ -10,9 +10,8 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hippocampus.errors import StoreError
-from hippocampus.facts.models import Recalled, Score
+from hippocampus.facts.models import DAY_SECONDS, Recalled, Score
 from hippocampus.facts.ranking import Matches, named, places, relevance, speakers
-from hippocampus.facts.strength import DAY_SECONDS, fading, recency
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, key, names, query_terms, without, words
@@ -57,6 +56,8 @@ FITTING = 20
 """How many memories at most are there because they fit a prompt."""
 CHARACTERS_A_TOKEN, LINE_TOKENS = 4, 12
 """About how much a line weighs, besides its date and type."""
+RECENT_SECONDS = 100 * DAY_SECONDS
+"""After these, the recency of a memory is 1 / e."""
 SCRIPTLING_DAYS = 30.0
 """When scriptling's recency is 0."""
 RERANK_SECONDS = 20.0
@@ -167,12 +168,12 @@ def _by_formula(
 
 def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) -> dict[int, Score]:
     """Return strength, recency and importance of the rows that are not too weak to be returned."""
-    strength = fading(tables.policy, query.seen_from)
+    policy, at = tables.policy, query.seen_from
     kept = {}
     for one in rows:
-        left = strength(one.type, one.intensity, one.accesses, one.accessed)
-        if left >= tables.policy.hide_below:
-            recent = recency((query.seen_from - one.created) / DAY_SECONDS)
+        left = policy.strength(one.type, one.intensity, one.accesses, at - one.accessed)
+        if left >= policy.hide_below:
+            recent = math.exp(-max(0.0, at - one.created) / RECENT_SECONDS)
             kept[one.row] = Score(0.0, strength=left, recency=recent, importance=one.intensity)
     return kept
 

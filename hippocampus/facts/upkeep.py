@@ -14,7 +14,6 @@ from hippocampus.facts import judge
 from hippocampus.facts.models import Compaction, Recalled, Score
 from hippocampus.facts.query import find
 from hippocampus.facts.statements import read
-from hippocampus.facts.strength import due_for_pruning
 from hippocampus.facts.tables import WRITING_SECONDS, FactTables
 from hippocampus.facts.timestamps import Moment, day, new_id, optional_seconds
 from hippocampus.facts.topics import coverage, differ, features, jaccard
@@ -192,7 +191,7 @@ def compact(
     pruned = {
         row: reason
         for row, memory in current.items()
-        if memory.id not in keep and (reason := due_for_pruning(tables.policy, memory, now))
+        if memory.id not in keep and (reason := tables.policy.due_for_pruning(memory, now))
     }
     left = {row: memory for row, memory in current.items() if row not in pruned}
     # One that begins later does not replace one that is true already.

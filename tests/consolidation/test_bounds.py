@@ -69,7 +69,7 @@ def test_one_consolidation_keeps_a_bounded_number_of_claims() -> None:
         Utterance("user", f"I prefer lamp {n} to all.", n, True) for n in range(2 * MAX_CLAIMS)
     )
     found = worth_keeping("s", Transcript(said, ()), [], PROMPT, 1)
-    assert found[-1].request.item.content == f"I prefer lamp {2 * MAX_CLAIMS - 1} to all."
+    assert [*found.values()][-1].item.content == f"I prefer lamp {2 * MAX_CLAIMS - 1} to all."
     assert len(found) == MAX_CLAIMS
 
 

@@ -14,17 +14,12 @@ from hypothesis import strategies as st
 
 from hippocampus.facts import languages
 from hippocampus.facts.languages import CODES, NOTHING, language, language_of, pattern, template
-from hippocampus.facts.models import HIPPO_HALF_LIFE_DAYS, POLICIES, FactPolicy
+from hippocampus.facts.models import POLICIES, FactPolicy
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.ranking import Matches, by_others, neighbours, relevance, window
 from hippocampus.facts.sentences import sentence_spans, without_sentence
 from hippocampus.facts.statements import read
 from hippocampus.facts.store import Facts
-from hippocampus.facts.strength import (
-    due_for_pruning,
-    fading,
-    resistance,
-)
 from hippocampus.facts.topics import features, holds, jaccard
 from hippocampus.facts.words import content_words, indexed, query_terms, words
 from hippocampus.storage.facts.models import Memory, RankedRow
@@ -36,22 +31,24 @@ TEXTS = st.text(min_size=1, max_size=80)
 
 @given(st.floats(0, 1), st.floats(0, 5000), st.floats(0, 5000), st.integers(0, 1000))
 def test_strength_never_rises_with_age_and_accesses_slow_it(intensity, one, other, accesses):
-    young, old = (fading(FactPolicy(), at * DAY) for at in sorted((one, other)))
-    left = old("fact", intensity, accesses, 0.0)
-    assert left <= young("fact", intensity, accesses, 0.0) <= intensity
-    assert left >= old("fact", intensity, 0, 0.0)
+    strength, (young, old) = FactPolicy().strength, sorted((one * DAY, other * DAY))
+    left = strength("fact", intensity, accesses, old)
+    assert left <= strength("fact", intensity, accesses, young) <= intensity
+    assert left >= strength("fact", intensity, 0, old)
 
 
 @given(st.floats(0, 1), st.floats(0, 400), st.integers(0, 50))
 def test_strength_is_hippos_formula(intensity, days, accesses):
-    left = fading(POLICIES["hippo"], days * DAY)("fact", intensity, accesses, 0.0)
-    hippos = intensity * math.exp(-0.001 / resistance(accesses) * days * 24)
+    left = POLICIES["hippo"].strength("fact", intensity, accesses, days * DAY)
+    hippos = intensity * math.exp(-0.001 / (1 + 0.3 * math.log(1 + accesses)) * days * 24)
     assert left == pytest.approx(hippos)
 
 
 @pytest.mark.parametrize(("accesses", "days"), [(0, 29), (5, 44), (20, 55), (100, 69)])
 def test_hippos_table_of_half_lives(accesses, days):
-    assert round(HIPPO_HALF_LIFE_DAYS * resistance(accesses)) == days
+    assert POLICIES["hippo"].strength("fact", 1, accesses, days * DAY) == pytest.approx(
+        0.5, rel=0.02
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +74,7 @@ def test_pruning_follows_the_rules(type_name, intensity, days, pruned):
         agent="ann",
         **times,
     )
-    assert due_for_pruning(policy, memory, days * DAY) == pruned
+    assert policy.due_for_pruning(memory, days * DAY) == pruned
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
