@@ -18,8 +18,8 @@ def remember_many(facts, items, **fields):
 def remember_triple(facts, subject, predicate, value):
     """Keep one relation as a fact, as a model's answer does."""
     stated = Relation(subject, triples.predicate_of(predicate), value)
-    said = Item(f"{subject} {stated.predicate.replace('_', ' ')} {value}")
-    request = write.MemoryRequest(said, "fact", "fact", relations=(stated,))
+    said = Item(f"{subject} {stated.predicate.replace('_', ' ')} {value}", "fact")
+    request = write.MemoryRequest(said, "fact", relations=(stated,))
     return write.keep(facts.tables, [request])[0]
 
 

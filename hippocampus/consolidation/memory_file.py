@@ -93,9 +93,6 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
     there = set(MARK.findall(text))
     ids = memories.marked(db, there)
     stored = {memory.id: memory for _, memory in memories.by_id(db, ids.values()).values()}
-    others = {memory.id for memory in stored.values() if memory.agent != agent}
-    ids = {mark: fact_id for mark, fact_id in ids.items() if fact_id not in others}
-    deleted = {fact_id for fact_id in ids.values() if fact_id in without or fact_id not in stored}
     true = memories.successors(db, [*ids.values(), *kept])
     lines: list[str | None] = [*text.split("\n")] if text else []
     moved: list[Memory | None] = []
@@ -103,9 +100,20 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
     for row in rows(text):
         if (fact_id := ids.get(row.mark)) is None:
             continue
-        memory = None if fact_id in deleted else true.get(fact_id)
-        if fact_id not in deleted and not _is_outdated(db, row.text, stored[fact_id], memory):
+        memory, fact = None, stored.get(fact_id)
+        if fact and fact.agent != agent:
             continue
+        if fact and fact_id not in without:
+            memory = true.get(fact_id)
+            # What a line has in other words than those of the store, earlier ones too, is a person's.
+            if row.text == shown(fact.content):
+                is_outdated = memory is None or memory.id != fact_id
+            else:
+                before = memories.superseded(db, fact_id).values()
+                earlier = [shown(old.content) for old in before if old.removed == memories.REWORDED]
+                is_outdated = row.text in earlier
+            if not is_outdated:
+                continue
         lines[row.first : row.last + 1] = [None] * (row.last + 1 - row.first)
         # A fact from a tool is in the section of tools only.
         is_placed = memory and (memory.origin.role != UNTRUSTED or row.section == FROM_TOOLS)
@@ -122,14 +130,6 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
     }
     left = "\n".join(line for line in lines if line is not None)
     return with_added(left, added.values())
-
-
-def _is_outdated(db: Database, words: str, fact: Memory, true: Memory | None) -> bool:
-    """Return whether a line has words of a fact that are true no more, and not a person's."""
-    if words == shown(fact.content):
-        return true is None or true.id != fact.id
-    before = memories.superseded(db, fact.id).values()
-    return any(old.removed == memories.REWORDED and words == shown(old.content) for old in before)
 
 
 def members(state: StateDir, facts: Facts) -> set[str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hippocampus.facts.models import TYPES, Complete
 from hippocampus.models.bounded import within
-from hippocampus.storage.facts.models import Relation
+from hippocampus.storage.facts.models import Item, Relation
 from hippocampus.storage.facts.triples import predicate_of
 
 SECONDS = 20.0
@@ -40,16 +40,6 @@ NEW
 {new}"""
 
 
-class ExtractedFact(NamedTuple):
-    """One fact to be remembered."""
-
-    content: str
-    type: str
-    """Empty where the model names none that there is."""
-    intensity: float | None = None
-    relations: tuple[Relation, ...] = ()
-
-
 class Judgement(NamedTuple):
     """What a new fact does."""
 
@@ -58,8 +48,8 @@ class Judgement(NamedTuple):
     text: str = ""
 
 
-def extracted(complete: Complete, message: str) -> list[ExtractedFact] | None:
-    """Return the facts that a model finds in a message; nothing where it gives no list."""
+def extracted(complete: Complete, message: str) -> list[tuple[Item, list[Relation]]] | None:
+    """Return the facts that a model finds in a message, with their relations; nothing where it gives no list."""
     prompt = _EXTRACT.format(types=", ".join(TYPES), message=message)
     items = _list_in(within(SECONDS, complete, prompt))
     if items is None:
@@ -70,15 +60,19 @@ def extracted(complete: Complete, message: str) -> list[ExtractedFact] | None:
             case {"fact": str(content), **rest} if content.strip():
                 kind, intensity, triples = map(rest.get, ("type", "intensity", "triples"))
                 share = float(intensity) if isinstance(intensity, int | float) else None
-                stated = map(_relation, triples if isinstance(triples, list) else [])
-                found.append(
-                    ExtractedFact(
-                        content.strip(),
-                        kind if isinstance(kind, str) and kind in TYPES else "",
-                        share if share is None else min(1.0, max(0.0, share)),
-                        tuple(filter(None, stated)),
-                    )
+                stated = [
+                    Relation(parts[0].strip(), predicate_of(parts[1]), parts[2].strip())
+                    for parts in (triples if isinstance(triples, list) else [])
+                    if isinstance(parts, list)
+                    and len(parts) == len(Relation._fields)
+                    and all(isinstance(part, str) and part.strip() for part in parts)
+                ]
+                fact = Item(
+                    content.strip(),
+                    kind if isinstance(kind, str) and kind in TYPES else None,
+                    share if share is None else min(1.0, max(0.0, share)),
                 )
+                found.append((fact, stated))
     return found
 
 
@@ -123,12 +117,3 @@ def _list_in(answer: str | None) -> list[Any] | None:
     except (ValueError, RecursionError):
         return None
     return items if isinstance(items, list) else None
-
-
-def _relation(parts: object) -> Relation | None:
-    match parts:
-        case [str(subject), str(predicate), str(value)] if (
-            subject.strip() and predicate.strip() and value.strip()
-        ):
-            return Relation(subject.strip(), predicate_of(predicate), value.strip())
-    return None

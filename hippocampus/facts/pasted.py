@@ -51,6 +51,7 @@ _SIGNS = frozenset("_.,;:!?…'’()/%&$€£+#@°–—-。，、；：！？�
 """What prose has next to letters, marks, digits and spaces."""
 _LETTERS = frozenset(("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Zs"))
 """Unicode's categories of letters, marks, digits and spaces, without separators of lines."""
+_EMOJI = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 _START = re.compile(r"[¿¡\U0001F300-\U0001FAFF\s]*[^\W\d_](?![.)])")
 """How a sentence begins: with a word, and not with a sign, a time, a number or the letter of a list."""
 _SIGNED = re.compile(r"(?:[^\s,]+\s){0,2}[^\s,]+,((?:\s[^\W\d_][^\s!?]*){1,2})")
@@ -113,23 +114,29 @@ def announces(text: str) -> bool:
 def _is_plain(paragraph: str) -> bool:
     """Return whether a paragraph is prose of its author, about no text and about no other speaker."""
     paragraph = _ALLOWED.sub(r"\g<name>\g<quoted>", paragraph)
-    is_prose = _START.match(paragraph) and all(map(_is_of_prose, paragraph))
+    is_prose = _START.match(paragraph) and all(
+        sign in _SIGNS or _EMOJI.match(sign) or unicodedata.category(sign) in _LETTERS
+        for sign in paragraph
+    )
     if not is_prose or _UNLIKE.search(paragraph):
         return False
     said = sentences(paragraph)
-    is_own = all(_START.match(one) and not foreign_label(one) for one in said)
-    is_own = is_own and not any(map(_is_signature, said[1:]))
-    return is_own and not _is_of_others(said)
-
-
-def _is_signature(sentence: str) -> bool:
-    signed = _SIGNED.fullmatch(sentence)
-    return signed is not None and all(name[0].isupper() for name in signed[1].split())
+    if not all(_START.match(one) and not foreign_label(one) for one in said):
+        return False
+    signed = (found[1].split() for one in said[1:] if (found := _SIGNED.fullmatch(one)))
+    is_signed = any(all(name[0].isupper() for name in names) for names in signed)
+    return not is_signed and not _is_of_others(said)
 
 
 def _is_of_others(said: Sequence[str]) -> bool:
-    """Return whether a sentence is about a text or a speaker, but in a message of one order."""
-    return any(map(_is_about_text, said)) and not (len(said) == 1 and _is_order(said[0]))
+    """Return whether a sentence is about a text or a speaker, but in a message of one order.
+
+    In most pastes below an order someone speaks of himself.
+    """
+    is_order = len(said) == 1 and expression(r"\W*(?:{orders})").match(said[0])
+    if is_order and pattern(spoken(said[0]).own).search(said[0]) is None:
+        return False
+    return any(map(_is_about_text, said))
 
 
 def _is_about_text(sentence: str) -> bool:
@@ -140,17 +147,6 @@ def _is_about_text(sentence: str) -> bool:
         return corrected[0] if len(texts.findall(corrected[0])) > 1 else ""
 
     return texts.search(correction.sub(left, sentence)) is not None
-
-
-def _is_order(sentence: str) -> bool:
-    """Return whether a sentence opens with an order; in most pastes someone speaks of himself."""
-    is_own = pattern(spoken(sentence).own).search(sentence)
-    return expression(r"\W*(?:{orders})").match(sentence) is not None and not is_own
-
-
-def _is_of_prose(sign: str) -> bool:
-    is_emoji = "\U0001f300" <= sign <= "\U0001faff" or "\u2600" <= sign <= "\u27bf"
-    return sign in _SIGNS or is_emoji or unicodedata.category(sign)[:2] in _LETTERS
 
 
 def own_words(text: str) -> str:

@@ -6,7 +6,7 @@ Where that is not certain, both are kept, newest first, dated.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -64,7 +64,16 @@ def endings(
         and not (old_statement := read(sentence)).hearsay
     )
     said = list(itertools.islice(known, MAX_COMPARED))
-    found = _by_relation(new, said)
+    found = []
+    for ours in new.relations if new.moves else ():
+        reason = f"{ours.predicate.replace('_', ' ')} has one value at a time"
+        found += [
+            Ending(row, sentence, theirs.object, reason)
+            for row, sentence, old in said
+            for theirs in old.relations
+            if (key(ours.subject), ours.predicate) == (key(theirs.subject), theirs.predicate)
+            and key(ours.object) != key(theirs.object)
+        ]
     found += [
         Ending(row, sentence, value, "the same words have another value since")
         for row, sentence, _ in said
@@ -97,20 +106,6 @@ def endings(
         if not is_joint or not rest or holds(new.text, rest):
             whole[end.row, end.sentence] = end
     return list(whole.values())
-
-
-def _by_relation(new: Statement, said: Iterable[KnownStatement]) -> list[Ending]:
-    """Return the sentences with another value of a relation that has one at a time."""
-    if (ours := new.relation) is None or not new.moves:
-        return []
-    reason = f"{ours.predicate.replace('_', ' ')} has one value at a time"
-    return [
-        Ending(row, sentence, theirs.object, reason)
-        for row, sentence, old in said
-        if (theirs := old.relation) is not None
-        and (key(ours.subject), ours.predicate) == (key(theirs.subject), theirs.predicate)
-        and key(ours.object) != key(theirs.object)
-    ]
 
 
 def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:

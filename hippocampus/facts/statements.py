@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import SpokenLanguage, expression, pattern, template
 from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
-from hippocampus.facts.words import ARTICLE_BEFORE, UNSPACED_SIGN, key, spoken, words
+from hippocampus.facts.words import ARTICLE_BEFORE, key, spoken, words
 from hippocampus.storage.facts.models import Relation
 
 _CLAUSE = (
@@ -57,7 +57,8 @@ class Statement:
     """One sentence, as far as its own words go."""
 
     text: str
-    relation: Relation | None = None
+    relations: tuple[Relation, ...] = ()
+    """At most one."""
     corrects: bool = False
     """Whether it calls an earlier statement wrong."""
     certain: bool = False
@@ -83,7 +84,7 @@ class Statement:
     def asserts(self) -> bool:
         """Return whether it does more than deny what may never have been said."""
         return bool(
-            self.relation or self.swaps or self.shifts or self.ended or self.corrects or self.sets
+            self.relations or self.swaps or self.shifts or self.ended or self.corrects or self.sets
         )
 
 
@@ -111,7 +112,7 @@ def read(text: str) -> Statement:
     moves = now or corrects or bool(swaps) or pattern(rules.changed).search(plain) is not None
     return Statement(
         text,
-        None if adds or ended else _relation(clauses, rules),
+        () if adds or ended else _relations(clauses, rules),
         corrects and not adds,
         bool(
             pattern(rules.correction).search(expression(_INTERJECTION, rules.code).sub("", plain))
@@ -163,8 +164,6 @@ def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Ite
             old, new = found["old"], _cut(found.get("new", ""))
             if rule.startswith("{old}"):
                 old = _cut(old, last=True)
-            elif rule.endswith("{old}"):
-                old = _cut(old)
             if topic(old) and key(old) != key(new) and not pattern(rules.now).search(old):
                 rest = _bare(found["around"].replace(old, " ", 1).replace(new, " ", 1), rules)
                 yield Swap(old, new, topic(rest))
@@ -200,8 +199,6 @@ _WHEN = r"^(?:{when})(?:\s*[,，、]\s*|\s+)|(?:\s*[,，、]\s*|\s+)(?:{when})$"
 
 def _cut(value: str, *, last: bool = False) -> str:
     """Return the words of a value that are next to the wording that announces it, up to a small word."""
-    if UNSPACED_SIGN.search(value):
-        return value
     parts = value.split()[::-1] if last else value.split()
     small = small_words(value)
     first = next((at for at, part in enumerate(parts) if part.lower() not in small), 0)
@@ -227,7 +224,7 @@ def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
 AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 
 
-def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
+def _relations(clauses: Sequence[str], rules: SpokenLanguage) -> tuple[Relation, ...]:
     """Return the relation that a clause states whose subject and value are names, and nothing else."""
     is_of_others = bool(persons(" ".join(clauses)))
     leading, trailing = expression(_LEADING, rules.code), expression(_TRAILING, rules.code)
@@ -247,8 +244,8 @@ def _relation(clauses: Sequence[str], rules: SpokenLanguage) -> Relation | None:
             is_place = not value.isascii() or is_named or predicate not in _PLACES
             if is_short and is_place and not is_unclear:
                 owner = subject or "user"
-                return Relation("user" if key(owner) == "user" else owner, predicate, value)
-    return None
+                return (Relation("user" if key(owner) == "user" else owner, predicate, value),)
+    return ()
 
 
 _LEADING, _TRAILING = r"^(?:{now_words})\s+", r"\s+(?:{again_words})$"

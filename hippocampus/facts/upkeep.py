@@ -251,8 +251,7 @@ def _place(memory: Memory) -> tuple[str, str, str]:
 
 def relate(tables: FactTables, row: int, memory: Memory) -> None:
     """Write the relation that a fact states."""
-    relation = read(memory.content).relation if memory.kind == "fact" else None
-    if relation is not None:
+    for relation in read(memory.content).relations if memory.kind == "fact" else ():
         triples.add(tables.database, row, memory, relation)
 
 

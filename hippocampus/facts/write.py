@@ -75,8 +75,8 @@ class MemoryRequest:
     """One text that is to be kept, with its properties before the file is asked."""
 
     item: Item
+    """Its type is named."""
     kind: Kind
-    type: str
     raw: str = ""
     statement: Statement | None = None
     relations: tuple[Relation, ...] = ()
@@ -138,14 +138,13 @@ def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
         drafts = judge.extracted(tables.complete, own_words(text) or without_recalled(text))
         if drafts is not None:
             requests = []
-            for draft in drafts:
-                statement = read(draft.content)
-                relations = (statement.relation,) if statement.relation else ()
+            for draft, stated in drafts:
                 intensity = draft.intensity if item.intensity is None else item.intensity
-                one = replace(item, content=draft.content, intensity=intensity)
                 kind = item.type or draft.type or type_of(draft.content)
-                stated = draft.relations or relations
-                requests.append(MemoryRequest(one, "fact", kind, text, statement, stated))
+                one = replace(item, content=draft.content, intensity=intensity, type=kind)
+                statement = read(draft.content)
+                relations = tuple(stated) or statement.relations
+                requests.append(MemoryRequest(one, "fact", text, statement, relations))
             return requests
     own = own_words(text)
     found = [sentence for sentence in sentences(own) if not sentence.endswith(("?", "？", "؟"))]
@@ -161,15 +160,16 @@ def claim(item: Item) -> MemoryRequest:
     """Return a text as one statement, as it is."""
     statement = read(item.content)
     kind = item.type or ("note" if statement.hearsay else type_of(item.content))
-    if statement.hearsay and item.origin.role in TRUSTED_ROLES:
-        item = replace(item, tags=tuple(dict.fromkeys([*item.tags, HEARSAY])))
-    relations = (statement.relation,) if statement.relation else ()
-    return MemoryRequest(item, "fact", kind, "", statement, relations)
+    is_hearsay = statement.hearsay and item.origin.role in TRUSTED_ROLES
+    tags = tuple(dict.fromkeys([*item.tags, HEARSAY])) if is_hearsay else item.tags
+    return MemoryRequest(
+        replace(item, type=kind, tags=tags), "fact", "", statement, statement.relations
+    )
 
 
 def verbatim(item: Item) -> MemoryRequest:
     """Return a text that is kept word by word."""
-    return MemoryRequest(item, "memory", item.type or TYPE)
+    return MemoryRequest(replace(item, type=item.type or TYPE), "memory")
 
 
 # Keeping
@@ -262,9 +262,9 @@ class _Transaction:
         memory = Memory(
             id=new_id(at),
             kind=wanted.kind,
-            type=wanted.type,
+            type=item.type or TYPE,
             content=storable(item.content),
-            intensity=self._intensity(item),
+            intensity=IMPORTANCE if item.intensity is None else item.intensity,
             agent=self._agent,
             scope=item.scope,
             tags=tuple(item.tags),
@@ -279,12 +279,12 @@ class _Transaction:
         if wanted.only_if_no_fact and memories.same(self._db, memory, "fact", now) is not None:
             return Outcome(Action.REFUSED, "a fact has its words", None)
         if (row := memories.same(self._db, memory, wanted.kind, now)) is not None:
-            return self._strengthened(row, wanted, at, "the same text")
+            return self._strengthened(row, memory, "the same text")
         if wanted.decision is not None:
             return self._followed(wanted, wanted.decision, memory)
         if (duplicate := self._in_band(wanted)) is None:
             return self._resolved(wanted, memory)
-        outcome = self._strengthened(duplicate, wanted, at, "it says the same")
+        outcome = self._strengthened(duplicate, memory, "it says the same")
         if self._tables.policy.duplicate_minhash and outcome.memory is not None:
             # As scriptling does, put the new words in the place of the old ones.
             if wanted.vector is not None:
@@ -292,9 +292,6 @@ class _Transaction:
             memory = reword(self._tables, duplicate, outcome.memory, item.content)
             outcome = outcome._replace(reason="a very similar one was updated", memory=memory)
         return outcome
-
-    def _intensity(self, item: Item) -> float:
-        return IMPORTANCE if item.intensity is None else item.intensity
 
     def _in_band(self, wanted: MemoryRequest) -> int | None:
         """Return the current row that is the same by the bands of a foreign store, where the policy has them."""
@@ -311,7 +308,7 @@ class _Transaction:
             near = close_to(tables, item.content, self._agent, item.scope)
             alike = similarities(item.content, near)
             likely |= {row: one for row, one in alike.items() if one >= policy.duplicate_minhash}
-        place = (self._agent, item.scope, wanted.type, "fact")
+        place = (self._agent, item.scope, item.type, "fact")
         same = [
             row
             for row, old in (memories.by_row(self._db, likely) if likely else {}).items()
@@ -323,18 +320,18 @@ class _Transaction:
         ]
         return max(same, key=likely.__getitem__, default=None)
 
-    def _strengthened(self, row: int, wanted: MemoryRequest, at: float, reason: str) -> Outcome:
+    def _strengthened(self, row: int, again: Memory, reason: str) -> Outcome:
         """Count an encounter; the intensity is the mean of all encounters."""
         old = memories.by_row(self._db, [row])[row]
         total, count = old.intensity * old.encounters, old.encounters + 1
         changed: dict[str, Any] = {
-            "intensity": (total + self._intensity(wanted.item)) / count,
+            "intensity": (total + again.intensity) / count,
             "encounters": count,
-            "accessed": max(old.accessed, at),
+            "accessed": max(old.accessed, again.created),
         }
         # What was said earlier, such as that of an older store, does not end what was said later.
-        if wanted.item.valid_until is not None and at >= old.created:
-            changed["valid_until"] = wanted.item.valid_until
+        if again.valid_until is not None and again.created >= old.created:
+            changed["valid_until"] = again.valid_until
         memory = replace(old, **changed)
         memories.update(self._db, [row], **changed)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
@@ -361,10 +358,10 @@ class _Transaction:
         if wanted.only_if_ending and not ends:
             return Outcome(Action.REFUSED, "it ends nothing that is known", None)
         olds = memories.by_row(self._db, [end.row for end in ends]).values()
-        later = [old for old in olds if old.valid_from > memory.valid_from]
-        if not later:
+        later = (old for old in olds if old.valid_from > memory.valid_from)
+        first = min(later, key=lambda old: old.valid_from, default=None)
+        if first is None:
             return self._superseding(wanted, memory, ends)
-        first = min(later, key=lambda old: old.valid_from)
         past = replace(
             memory, valid_until=first.valid_from, superseded_by=first.id, known_until=memory.created
         )
@@ -398,7 +395,7 @@ class _Transaction:
             found += [
                 Ending(row, old.content, "", reason)
                 for row, old in known
-                if row in rivals and row not in ended and read(old.content).relation is None
+                if row in rivals and row not in ended and not read(old.content).relations
             ]
         return found
 
@@ -408,12 +405,12 @@ class _Transaction:
         if not ends:
             return self._added(wanted, memory)
         if wanted.statement and not wanted.relations:
-            stated = [(read(end.sentence).relation, end.old) for end in ends]
             inherited = dict.fromkeys(  # with the values that it puts in the place of theirs
                 Relation(known.subject, known.predicate, swap.new)
-                for known, old in stated
+                for end in ends
+                for known in read(end.sentence).relations
                 for swap in wanted.statement.swaps
-                if known and swap.new and swap.old == old and key(known.object) == key(old)
+                if swap.new and swap.old == end.old and key(known.object) == key(end.old)
             )
             wanted = replace(wanted, relations=tuple(inherited))
         olds = memories.by_row(self._db, [end.row for end in ends])
@@ -471,7 +468,7 @@ class _Transaction:
         }
         if decision.action == "same" and olds:
             reason = "a model says that it is the same"
-            return self._strengthened(next(iter(olds)), wanted, memory.created, reason)
+            return self._strengthened(next(iter(olds)), memory, reason)
         if decision.action in {"update", "end"} and olds:
             text = self._tables.without_secrets(decision.text)
             if decision.action == "update" and text and not self._tables.refusal(text):

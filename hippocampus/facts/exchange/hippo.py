@@ -49,6 +49,21 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
             raise FactError(f"hippo's form holds one agent; export them one by one: {listed}")
     memories = facts.memories(agent=agent, superseded=True)[::-1]
     rows = facts.tables.vectors_of([memory.id for memory in memories])
+    chunks = []
+    for memory in memories:
+        digest = hashlib.sha256(memory.content.encode()).hexdigest()
+        metadata: Any = dict(memory.metadata)
+        text = json.dumps(metadata, ensure_ascii=False, separators=(",", ":")) if metadata else None
+        chunk = {name: getattr(memory, ours) for name, ours in SAME.items()}
+        chunk |= {
+            "scope": memory.scope or None,
+            "content_hash": digest if memory.kind == "memory" else None,
+            "metadata": str(metadata[PLAIN]) if set(metadata) == {PLAIN} else text,
+            "embedding_base64": text_of(rows.get(memory.id)),
+            "created_at": iso(memory.created),
+            "last_accessed_at": iso(memory.accessed),
+        }
+        chunks.append(chunk)
     return {
         "agentId": agent,
         "version": VERSION,
@@ -62,7 +77,7 @@ def document(facts: Facts, agent: str) -> dict[str, Any]:
             }
             for block in facts.blocks.list(agent=agent)
         ],
-        "chunks": [_written(memory, text_of(rows.get(memory.id))) for memory in memories],
+        "chunks": chunks,
     }
 
 
@@ -104,20 +119,6 @@ def iso(at: float) -> str:
     moment = datetime.fromtimestamp(at, tz=UTC)
     precision = "microseconds" if moment.microsecond % 1000 else "milliseconds"
     return moment.isoformat(timespec=precision).replace("+00:00", "Z")
-
-
-def _written(memory: Memory, vector: str) -> dict[str, Any]:
-    digest = hashlib.sha256(memory.content.encode()).hexdigest()
-    metadata = dict(memory.metadata)
-    text = json.dumps(metadata, ensure_ascii=False, separators=(",", ":")) if metadata else None
-    return {name: getattr(memory, ours) for name, ours in SAME.items()} | {
-        "scope": memory.scope or None,
-        "content_hash": digest if memory.kind == "memory" else None,
-        "metadata": str(metadata[PLAIN]) if set(metadata) == {PLAIN} else text,
-        "embedding_base64": vector,
-        "created_at": iso(memory.created),
-        "last_accessed_at": iso(memory.accessed),
-    }
 
 
 def _memory(found: Mapping[str, Any], agent: str, created: Mapping[Any, Any]) -> Memory:

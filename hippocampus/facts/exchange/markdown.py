@@ -23,7 +23,7 @@ from hippocampus.storage.facts.models import Item, Memory, Origin
 
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*\S)\s*$")
-CHECKBOX = re.compile(r"\[[ xX]\]\s+")
+CHECKBOX = re.compile(r"^\[[ xX]\]\s+")
 DATE = r"(\d{4}-\d{2}-\d{2})"
 STAMP = re.compile(rf"\[{DATE}(?:[T ][\d:.]+Z?)?(?:[ ,·]+([\w-]+))?\]\s*")
 """`[2026-02-09 decision]` before a text."""
@@ -90,8 +90,13 @@ def list_items(text: str) -> Iterator[ListItem]:
         if held and plain and line.startswith("  ") and line.strip() and bullet is None:
             held = held._replace(text=f"{held.text} {line.strip()}", last=number)
             continue
+        if held and (mark := re.search(f"{MARK.pattern}$", held.text)):
+            held = held._replace(text=held.text[: mark.start()].rstrip(), mark=mark[1])
+            words, _, said = held.text.rpartition(SEPARATOR)
+            if (origin := said.partition(",")[0].strip()) in ORIGINS:
+                held = held._replace(text=words, origin=origin)
         if held:
-            yield _unmarked(held)
+            yield held
         held = ListItem(section, bullet[1], number, number) if bullet else None
         section = heading[1] if heading else section
 
@@ -106,31 +111,19 @@ def _inside(line: str, before: str) -> str:
     return COMMENT if not before and opens >= 0 and "-->" not in line[opens:] else before
 
 
-def _unmarked(item: ListItem) -> ListItem:
-    mark = re.search(f"{MARK.pattern}$", item.text)
-    if mark is None:
-        return item
-    line = item.text[: mark.start()].rstrip()
-    words, _, said = line.rpartition(SEPARATOR)
-    origin = said.partition(",")[0].strip()
-    text, origin = (words, origin) if origin in ORIGINS else (line, "")
-    return item._replace(text=text, mark=mark[1], origin=origin)
-
-
 def item_of(line: str, section: str, origin: str) -> Item:
     """Return the statement of a line.
 
     Raises:
         FactError: its date is no date.
     """
-    line = CHECKBOX.sub("", line, count=1) if CHECKBOX.match(line) else line
-    type_name, date = type_of(section), None
+    line, type_name, date = CHECKBOX.sub("", line), type_of(section), None
     if stamp := STAMP.match(line):
         line, date = line[stamp.end() :], stamp[1]
         type_name = (stamp[2] or type_name).lower()
     at = seconds(date) if date else None
     tags = (section,) if section and not type_of(section) else ()
-    said = Origin(role=origin if origin != "host" else "")
+    said = Origin(role="" if origin == HOST else origin)
     return Item(line, type=type_name or None, tags=tags, at=at, origin=said)
 
 
