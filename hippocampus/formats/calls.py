@@ -19,8 +19,8 @@ TEXT_KEYS = frozenset(("content", "contents", "filetext", "text"))
 """The argument names of a text that becomes a whole file."""
 WRITTEN_CHARACTERS = 80
 """A call with a file's name and an argument longer than this writes the file."""
-
-
+KEPT_CALLS = 8
+"""How many calls are remembered: several questions in a row are about the same one."""
 _written_sorted = json.JSONEncoder(sort_keys=True).encode
 
 
@@ -38,14 +38,14 @@ def texts_in(value: Any) -> Iterator[str]:
     return (leaf for leaf in leaves_in(value) if isinstance(leaf, str))
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(KEPT_CALLS)
 def fields_in(arguments: str) -> Mapping[str, Any] | None:
     """Return the arguments of a call by name, which no caller may change; None if they are no object."""
     value = json_text.read(arguments)
     return value if isinstance(value, dict) else None
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(KEPT_CALLS)
 def lines_in(arguments: str) -> frozenset[str]:
     """Return the lines of the texts that a call's arguments have."""
     texts = texts_in(json_text.read(arguments, arguments))
@@ -60,7 +60,7 @@ def normal(arguments: str) -> str:
         return arguments
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(KEPT_CALLS)
 def file_of(arguments: str) -> tuple[str, bool]:
     """Return the file that a call names (empty for none), and whether its arguments have a text.
 
@@ -87,16 +87,6 @@ def is_one_file(path: str, other: str) -> bool:
     """
     one, two = (name.replace("\\", "/").removeprefix("./").lower() for name in (path, other))
     return one == two or one.endswith("/" + two) or two.endswith("/" + one)
-
-
-def gives_text(arguments: str) -> bool:
-    """Return whether a call that names a file has a text for it, however short: as a whole, or an edit.
-
-    >>> gives_text('{"path": "a.py", "old_string": "x", "new_string": "y"}')
-    True
-    """
-    keys = {_key(name) for name in fields_in(arguments) or ()}
-    return not keys.isdisjoint(TEXT_KEYS) or any(key.startswith(("newt", "news")) for key in keys)
 
 
 def writes_whole(arguments: str) -> bool:
@@ -149,26 +139,17 @@ NAME_PREFIX = re.compile(r"^.*(?:__|[./:])")
 """What hosts write before a tool's own name: `mcp__server__`, `server.`."""
 NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w++)\1")
-COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
-ASSIGNMENT = re.compile(r"\w+=")
 
 PRINTERS = _names("bat batcat cat gc get-content head less more nl tail type")
 """Programs that print the files they are given."""
-CONVERTERS = _names("docx2txt html2text lynx man pandoc pdftotext w3m")
-"""Programs that print a document or a page as text."""
 SHELLS = _names("bash cmd powershell pwsh sh ssh wsl zsh")
 """Programs that run their last word as a command line."""
-PREFIXES = _names("! command do else env sudo then time timeout xargs {")
-"""Words that may come before a program."""
-FILTERS = PRINTERS | _names(
-    "awk col cut expand fold fmt gawk iconv out-string sed select-object tr"
-)
+FILTERS = PRINTERS | _names("awk cut out-string sed select-object tr")
 """Programs that pass on their input, or its beginning."""
 CURL_OTHERWISE = re.compile(
     r"-[A-Za-z]*[dFIoOTX]|--(?:data|form|head|output|remote-name|request|upload)"
 )
 """Options of `curl` that send something, save the page, or ask for its headers only."""
-SED_IN_PLACE = re.compile(r"-[nEr]*i|--in-place")
 REDIRECTION = re.compile(r"[<>&]*[<>][<>&]*")
 PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: +(\S.*)$")
 """The heads of a patch for `apply_patch`."""
@@ -186,7 +167,7 @@ NOWHERE = ("/dev/null", "$null", "1", "2")
 """Where output is sent that goes into no file."""
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(KEPT_CALLS)
 def asks_to_read(tool: str, arguments: str) -> bool:
     """Return whether a call asks for a text to read, by the tool's name and its arguments.
 
@@ -257,7 +238,10 @@ def files_written(tool: str, arguments: str) -> list[str]:
     """
     name, has_text = file_of(arguments)
     if name:
-        writes = has_text or gives_text(arguments)
+        keys = {_key(given) for given in fields_in(arguments) or ()}
+        writes = has_text or any(
+            key in TEXT_KEYS or key.startswith(("newt", "news")) for key in keys
+        )
         return [name] if writes and not asks_to_read(tool, arguments) else []
     given = fields_in(arguments)
     texts = [arguments] if given is None else list(given.values())
@@ -314,8 +298,7 @@ def _without_heredocs(command: str) -> str:
 
 def _pipelines(command: str) -> Iterator[list[list[str]]]:
     """Yield the pipelines of a command line as the words of their programs."""
-    text = COMMENT.sub("", _without_heredocs(command))
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>()\n")
+    lexer = shlex.shlex(_without_heredocs(command), posix=True, punctuation_chars=";|&<>()\n")
     lexer.whitespace, lexer.commenters = " \t\r", ""
     pipeline: list[list[str]] = [[]]
     try:
@@ -335,48 +318,28 @@ def _pipelines(command: str) -> Iterator[list[list[str]]]:
 def _printed_by(pipeline: Sequence[Sequence[str]]) -> list[str]:
     """Return the files that one program of a pipeline prints and that the others only pass on."""
     programs = list(map(_program, pipeline))
-    for at, program in enumerate(programs):
-        is_shell = program.name in SHELLS and len(pipeline[at]) > 1
-        files = _printed(pipeline[at][-1]) if is_shell else _operands(program)
-        if files:
+    for at, (name, options, operands, writes) in enumerate(programs):
+        prints, files = name in PRINTERS, operands
+        if name in SHELLS:
+            prints, files = True, _printed(pipeline[at][-1]) if len(pipeline[at]) > 1 else []
+        elif name == "sed":
+            prints, files = any(option.startswith("-n") for option in options), operands[1:]
+        elif name == "git":
+            prints, files = operands[:1] == ["show"], [name for name in operands if ":" in name]
+        elif name == "curl":
+            prints = not any(map(CURL_OTHERWISE.match, options))
+        if prints and files and not writes:
             passes = all(other.name in FILTERS and not other.writes for other in programs[at + 1 :])
             return files if passes else []
     return []
 
 
-def _operands(program: _Program) -> list[str]:
-    """Return the files of which a program prints the text."""
-    name, options, operands, writes = program
-    files = operands
-    if name == "sed":  # with -n, and not with -i
-        prints, files = any(option.startswith("-n") for option in options), operands[1:]
-    elif name in ("awk", "gawk"):
-        prints, files = "NR" in "".join(operands[:1]), operands[1:]
-    elif name == "git":
-        prints, files = operands[:1] == ["show"], [name for name in operands if ":" in name]
-    elif name == "curl":
-        prints = not any(map(CURL_OTHERWISE.match, options))
-    elif name == "wget":
-        prints = any(word.endswith("O-") for word in (*options, *operands))
-    else:
-        prints = name in PRINTERS or name in CONVERTERS
-    return files if prints and not writes else []
-
-
 def _program(words: Sequence[str]) -> _Program:
-    rest = list(words)
-    operands: list[str] = []
-    while rest and (rest[0] in PREFIXES or ASSIGNMENT.match(rest[0]) or rest[0].isdigit()):
-        if rest.pop(0) == "xargs":
-            operands = ["(its input)"]
-            while rest and rest[0].startswith("-"):
-                rest.pop(0)
-    if not rest:
-        return _Program("", [], [], writes=False)
-    name = re.split(r"[/\\]", rest[0])[-1].lower().removesuffix(".exe")
+    name = re.split(r"[/\\]", words[0])[-1].lower().removesuffix(".exe") if words else ""
     options: list[str] = []
-    writes = name == "sed" and any(map(SED_IN_PLACE.match, rest))
-    words_left = iter(rest[1:])
+    operands: list[str] = []
+    writes = False
+    words_left = iter(words[1:])
     for word in words_left:
         if not REDIRECTION.fullmatch(word):
             if word.startswith("-"):

@@ -69,17 +69,11 @@ sed -n '10,80p' a.py
 head -n 50 README.md
 ls -la; echo '--- a.py'; cat a.py 2>/dev/null
 cat a.py | head -100
-FOO=1 sudo cat /etc/fstab
 for f in *.py; do echo $f; cat $f; done
-find . -name '*.md' | xargs cat
-rg -l word | xargs -n 1 sed -n '1,80p'
-awk 'NR>=10 && NR<=90' a.py
 bash -lc 'sed -n 1,80p a.py'
 ssh host 'cat a.py'
 git show HEAD:src/a.py
 curl -sL https://example.org/page
-wget -qO- https://example.org/page
-pdftotext paper.pdf - | head -200
 Get-Content src\a.ts
 Get-Content a.ts | Select-Object -First 80
 type c:\a.txt
@@ -101,7 +95,6 @@ git show HEAD
 curl -sO https://example.org/a.tgz
 curl -X POST -d a=1 https://example.org
 curl -LsSf https://example.org/install.sh | sh
-wget https://example.org/a.tgz
 which cat
 echo cat a.py
 cat
