@@ -82,34 +82,31 @@ def _parts(item: Item) -> Iterator[Part]:
         yield Part("text", content, (0, "content"))
         return
     for number, block in enumerate(content or ()):
-        yield from _block(block, (0, "content", number))
-
-
-def _block(block: Item, path: ItemPath) -> Iterator[Part]:
-    match block.get("type"):
-        case "text":
-            yield Part("text", str(block.get("text", "")), (*path, "text"))
-        case "tool_use":
-            yield Part(
-                "call",
-                json_text.written(block.get("input") or {}),
-                (*path, "input"),
-                tool=str(block.get("name", "")),
-                call_id=str(block.get("id", "")),
-            )
-        case "tool_result":
-            yield from _result(block, path)
-        case "image":
-            yield Part("image", "", path, image_tokens=image_tokens(block))
-        case "thinking":
-            yield Part("opaque", str(block.get("thinking", "")), path)
-        case "document" | "redacted_thinking":
-            yield Part("opaque", text_of(block.get("content")), path)
-        case kind:  # never changed, with the id of the server tool's call if it has one
-            is_call = str(kind).endswith("tool_use")
-            call_id = str(block.get("id" if is_call else "tool_use_id") or "")
-            answers, text = "tool_use_id" in block, json_text.written(block)
-            yield Part("opaque", text, path, call_id=call_id, answers=answers)
+        path: ItemPath = (0, "content", number)
+        match block.get("type"):
+            case "text":
+                yield Part("text", str(block.get("text", "")), (*path, "text"))
+            case "tool_use":
+                yield Part(
+                    "call",
+                    json_text.written(block.get("input") or {}),
+                    (*path, "input"),
+                    tool=str(block.get("name", "")),
+                    call_id=str(block.get("id", "")),
+                )
+            case "tool_result":
+                yield from _result(block, path)
+            case "image":
+                yield Part("image", "", path, image_tokens=image_tokens(block))
+            case "thinking":
+                yield Part("opaque", str(block.get("thinking", "")), path)
+            case "document" | "redacted_thinking":
+                yield Part("opaque", text_of(block.get("content")), path)
+            case kind:  # never changed, with the id of the server tool's call if it has one
+                is_call = str(kind).endswith("tool_use")
+                call_id = str(block.get("id" if is_call else "tool_use_id") or "")
+                answers, text = "tool_use_id" in block, json_text.written(block)
+                yield Part("opaque", text, path, call_id=call_id, answers=answers)
 
 
 def _result(block: Item, path: ItemPath) -> Iterator[Part]:

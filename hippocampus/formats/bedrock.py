@@ -77,27 +77,24 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
 
 def _parts(item: Item) -> Iterator[Part]:
     for number, block in enumerate(item["content"]):
-        yield from _block(block, (0, "content", number))
-
-
-def _block(block: Item, path: ItemPath) -> Iterator[Part]:
-    match block:
-        case {"text": str(text)}:
-            yield Part("text", text, (*path, "text"))
-        case {"toolUse": dict(use)}:
-            yield Part(
-                "call",
-                json.dumps(use.get("input") or {}, ensure_ascii=False),
-                (*path, "toolUse", "input"),
-                tool=str(use.get("name", "")),
-                call_id=str(use.get("toolUseId", "")),
-            )
-        case {"toolResult": dict(result)}:
-            yield from _result(result, (*path, "toolResult", "content"))
-        case {"image": dict(image)}:
-            yield _image(image, path)
-        case _:  # cachePoint, reasoningContent, document, guardContent, ...
-            yield Part("opaque", "", path)
+        path: ItemPath = (0, "content", number)
+        match block:
+            case {"text": str(text)}:
+                yield Part("text", text, (*path, "text"))
+            case {"toolUse": dict(use)}:
+                yield Part(
+                    "call",
+                    json.dumps(use.get("input") or {}, ensure_ascii=False),
+                    (*path, "toolUse", "input"),
+                    tool=str(use.get("name", "")),
+                    call_id=str(use.get("toolUseId", "")),
+                )
+            case {"toolResult": dict(result)}:
+                yield from _result(result, (*path, "toolResult", "content"))
+            case {"image": dict(image)}:
+                yield _image(image, path)
+            case _:  # cachePoint, reasoningContent, document, guardContent, ...
+                yield Part("opaque", "", path)
 
 
 def _result(result: Item, path: ItemPath) -> Iterator[Part]:

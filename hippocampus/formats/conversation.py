@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from hippocampus.formats import json_text
+from hippocampus.formats.json_text import NOTHING
 
 Role = Literal["system", "user", "assistant", "tool"]
 PartKind = Literal["text", "call", "result", "image", "opaque"]
@@ -174,7 +175,10 @@ def with_texts(
         part = parts[number]
         index, *path = part.path
         gone = images_in(message, number) if number in without_images else []
-        put = _as_arguments(message.held(part), text) if part.kind == "call" else text
+        put, held = text, message.held(part) if part.kind == "call" else None
+        if isinstance(held, str) and json_text.read(held) is not NOTHING:
+            # Servers read the arguments of earlier calls as JSON.
+            put = json_text.written(text) if json_text.read(text) is NOTHING else text
         raw[int(index)] = _put(raw[int(index)], path, put, keeps_images=not gone)
         is_image = part.kind == "image"
         parts[number] = (
@@ -183,13 +187,6 @@ def with_texts(
         for at in gone:
             parts[at] = replace(parts[at], image_tokens=0)
     return Message(message.role, tuple(parts), tuple(raw))
-
-
-def _as_arguments(arguments: Any, text: str) -> str:
-    """Return a text in place of arguments: as JSON where they are, since servers read earlier calls."""
-    if not isinstance(arguments, str) or json_text.read(arguments) is json_text.NOTHING:
-        return text
-    return json_text.written(text) if json_text.read(text) is json_text.NOTHING else text
 
 
 def _put(value: Any, path: list[str | int], text: str, *, keeps_images: bool) -> Any:

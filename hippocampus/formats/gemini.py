@@ -80,26 +80,26 @@ def words(role: Literal["user", "assistant"], text: str) -> Item:
 def _parts(item: Item) -> Iterator[Part]:
     seen: Counter[str] = Counter()
     for number, part in enumerate(item["parts"]):
-        yield _part(part, (0, "parts", number), seen)
-
-
-def _part(part: Item, path: ItemPath, seen: Counter[str]) -> Part:
-    call_key, call = _of(part, CALLS)
-    result_key, result = _of(part, RESULTS)
-    _, media = _of(part, MEDIA)
-    if call_key:
-        name = str(call.get("name", ""))
-        arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
-        own = _call_id(call, f"call {name}", seen)
-        return Part("call", arguments, (*path, call_key, "args"), tool=name, call_id=own)
-    if result_key:
-        return _result(result, (*path, result_key, "response"), seen)
-    if media:
-        is_image = str(media.get("mimeType") or media.get("mime_type")).startswith("image/")
-        return Part("image", "", path, image_tokens=_image_tokens(media) if is_image else 0)
-    if isinstance(part.get("text"), str):
-        return Part("opaque" if part.get("thought") else "text", part["text"], (*path, "text"))
-    return Part("opaque", "", path)  # executable code, file data, ...
+        path: ItemPath = (0, "parts", number)
+        call_key, call = _of(part, CALLS)
+        result_key, result = _of(part, RESULTS)
+        _, media = _of(part, MEDIA)
+        if call_key:
+            name = str(call.get("name", ""))
+            arguments = json.dumps(call.get("args") or {}, ensure_ascii=False)
+            own = _call_id(call, f"call {name}", seen)
+            yield Part("call", arguments, (*path, call_key, "args"), tool=name, call_id=own)
+        elif result_key:
+            yield _result(result, (*path, result_key, "response"), seen)
+        elif media:
+            is_image = str(media.get("mimeType") or media.get("mime_type")).startswith("image/")
+            width, height = size_of(media.get("data")) or (TILE_PIXELS, TILE_PIXELS)
+            tiles = math.ceil(width / TILE_PIXELS) * math.ceil(height / TILE_PIXELS)
+            yield Part("image", "", path, image_tokens=TILE_TOKENS * tiles * is_image)
+        elif isinstance(part.get("text"), str):
+            yield Part("opaque" if part.get("thought") else "text", part["text"], (*path, "text"))
+        else:  # executable code, file data, ...
+            yield Part("opaque", "", path)
 
 
 def _result(result: Item, path: ItemPath, seen: Counter[str]) -> Part:
@@ -126,8 +126,3 @@ def _call_id(part: Item, key: str, seen: Counter[str]) -> str:
 def _of(part: Item, keys: Sequence[str]) -> tuple[str, Item]:
     """Return what a part has under one of some keys, and the key."""
     return next(((key, part[key]) for key in keys if isinstance(part.get(key), dict)), ("", {}))
-
-
-def _image_tokens(media: Item) -> int:
-    width, height = size_of(media.get("data")) or (TILE_PIXELS, TILE_PIXELS)
-    return TILE_TOKENS * math.ceil(width / TILE_PIXELS) * math.ceil(height / TILE_PIXELS)

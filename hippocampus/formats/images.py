@@ -23,6 +23,15 @@ IMAGE_KEYS = {
 """OpenAI: by the type of a JSON object, the key that holds its image."""
 HEAD_CHARACTERS = 65_536
 """The start of an image in base64, enough for every header and most JPEG frames."""
+HEADERS = {b"\x89PNG": struct.Struct(">16x2I"), b"GIF8": struct.Struct("<6x2H")}
+"""By its first bytes, where an image's header has width and height."""
+WEBP, WEBP_SIDES, WEBP_MASK = struct.Struct("<26x2H"), (24, 27), 0x3FFF
+JPEG, JPEG_MARK, JPEG_FRAMES = (
+    struct.Struct(">5x2H"),
+    0xFF,
+    {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC},
+)
+"""A segment begins with the mark and its type; that of a frame has height and width."""
 UNSEEN_PIXELS = (1_024, 1_024)
 """The size assumed for an image of unknown size, such as one given by URL."""
 
@@ -88,35 +97,23 @@ def size_of(data: object) -> tuple[int, int] | None:
 
 def image_size(data: bytes) -> tuple[int, int] | None:
     """Return width and height in pixels of a PNG, GIF, JPEG or WebP, read from its header."""
-    if data.startswith(b"\x89PNG") and len(data) >= 24:
-        width, height = struct.unpack(">II", data[16:24])
-        return width, height
-    if data.startswith(b"GIF8") and len(data) >= 10:
-        width, height = struct.unpack("<HH", data[6:10])
-        return width, height
-    if data.startswith(b"\xff\xd8"):
-        return _jpeg_size(data)
-    if data[8:15] == b"WEBPVP8" and len(data) >= 30:
-        return _webp_size(data)
-    return None
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    for start, form in HEADERS.items():
+        if data.startswith(start) and len(data) >= form.size:
+            width, height = form.unpack_from(data)
+            return width, height
+    if data[8:15] == b"WEBPVP8" and len(data) >= WEBP.size:
+        if data[15:16] == b"X":
+            width, height = (int.from_bytes(data[at : at + 3], "little") for at in WEBP_SIDES)
+            return 1 + width, 1 + height
+        if data[15:16] == b"L":
+            bits = int.from_bytes(data[21:25], "little")
+            return 1 + (bits & WEBP_MASK), 1 + (bits >> 14 & WEBP_MASK)
+        width, height = WEBP.unpack_from(data)
+        return width & WEBP_MASK, height & WEBP_MASK
     at = 2
-    while at + 9 <= len(data) and data[at] == 0xFF:
-        marker = data[at + 1]
-        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
+    while data.startswith(b"\xff\xd8") and at + JPEG.size <= len(data) and data[at] == JPEG_MARK:
+        if data[at + 1] in JPEG_FRAMES:
+            height, width = JPEG.unpack_from(data, at)
             return width, height
         at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
     return None
-
-
-def _webp_size(data: bytes) -> tuple[int, int]:
-    if data[15:16] == b"X":
-        return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
-    if data[15:16] == b"L":
-        bits = int.from_bytes(data[21:25], "little")
-        return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)
-    width, height = struct.unpack("<HH", data[26:30])
-    return width & 0x3FFF, height & 0x3FFF

@@ -13,6 +13,7 @@ from hippocampus.formats import json_text
 from hippocampus.formats.calls import says_it_failed
 from hippocampus.formats.conversation import (
     Item,
+    ItemPath,
     Message,
     Part,
     Role,
@@ -106,7 +107,7 @@ def _role(item: Item) -> Role:
 def _parts(item: Item, at: int) -> Iterator[Part]:
     kind = item.get("type", "message")
     if kind == "message":
-        yield from _content(item.get("content"), at)
+        yield from _content(item.get("content"), (at, "content"))
     elif kind in CALLS:
         field = CALLS[kind]
         yield Part(
@@ -117,46 +118,33 @@ def _parts(item: Item, at: int) -> Iterator[Part]:
             call_id=str(item.get("call_id", "")),
         )
     elif kind in OUTPUTS:
-        yield from _result(item, at)
+        output, path = item.get("output"), (at, "output")
+        text, called = without_envelope(text_of(output)), str(item.get("call_id", ""))
+        yield Part("result", text, path, call_id=called, is_error=says_it_failed(text))
+        blocks = _content(output, path) if isinstance(output, list) else ()
+        yield from (part for part in blocks if part.kind == "image")
     elif kind == "reasoning":
         yield Part("opaque", text_of(item.get("content")), (at,))
-    else:
-        yield _opaque(item, at)
+    else:  # never changed, with the id of the call that it makes or answers
+        bare, tokens = without_images(item)
+        yield Part(
+            "opaque",
+            json_text.written(bare),
+            (at,),
+            call_id=str(item.get(CALL_IDS.get(str(kind), "call_id")) or ""),
+            image_tokens=tokens,
+            answers=str(kind).endswith(ANSWERS),
+        )
 
 
-def _opaque(item: Item, at: int) -> Part:
-    """Return an item that is never changed, with the id of the call that it makes or answers."""
-    bare, tokens = without_images(item)
-    kind = str(item.get("type"))
-    return Part(
-        "opaque",
-        json_text.written(bare),
-        (at,),
-        call_id=str(item.get(CALL_IDS.get(kind, "call_id")) or ""),
-        image_tokens=tokens,
-        answers=kind.endswith(ANSWERS),
-    )
-
-
-def _result(item: Item, at: int) -> Iterator[Part]:
-    output = item.get("output")
-    text = without_envelope(text_of(output))
-    failed = says_it_failed(text)
-    called = str(item.get("call_id", ""))
-    yield Part("result", text, (at, "output"), call_id=called, is_error=failed)
-    for number, block in enumerate(output if isinstance(output, list) else ()):
-        if isinstance(block, dict) and block.get("type") == "input_image":
-            yield Part("image", "", (at, "output", number), image_tokens=image_tokens(block))
-
-
-def _content(content: object, at: int) -> Iterator[Part]:
+def _content(content: object, path: ItemPath) -> Iterator[Part]:
     if isinstance(content, str):
-        yield Part("text", content, (at, "content"))
+        yield Part("text", content, path)
         return
     for number, block in enumerate(content if isinstance(content, list) else ()):
         if is_text_block(block):
-            yield Part("text", block["text"], (at, "content", number, "text"))
+            yield Part("text", block["text"], (*path, number, "text"))
         elif isinstance(block, dict) and block.get("type") == "input_image":
-            yield Part("image", "", (at, "content", number), image_tokens=image_tokens(block))
+            yield Part("image", "", (*path, number), image_tokens=image_tokens(block))
         else:
-            yield Part("opaque", "", (at, "content", number))
+            yield Part("opaque", "", (*path, number))

@@ -11,7 +11,7 @@ import contextlib
 import itertools
 import operator
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
@@ -99,31 +99,22 @@ def read_as(
     Raises:
         MessagesError: an item is a framework's, or the format knows none of a list.
     """
-    for number, item in enumerate(items[start:], start):
-        if number not in unread and (framework := framework_of(item)):
-            raise MessagesError(refusal(number, framework))
+    _refuse_frameworks(items, start, unread)
     if adapter is openai_responses:  # it makes one message of several items
         unread = {}
-    copies: list[Any] = [
-        snapshot(item) if at in unread else _copied(adapter, item)
-        for at, item in enumerate(items[start:], start)
-    ]
     with contextlib.suppress(*MALFORMED):  # the usual case: all are known, and read at once
-        own = [copy for at, copy in enumerate(copies, start) if at not in unread]
-        messages = adapter.read([copy for copy in own if copy is not None])
-        if sum(len(message.raw) for message in messages) == len(own):
-            rest = iter(messages)
+        copies = list(enumerate(map(snapshot, items[start:]), start))
+        own = [copy for at, copy in copies if at not in unread]
+        if all(map(adapter.accepts, own)):
+            messages = adapter.read(own)
             if unread:
+                rest = iter(messages)
                 messages = [
                     UnreadMessage(adapter.read, copy, unread[at]) if at in unread else next(rest)
-                    for at, copy in enumerate(copies, start)
+                    for at, copy in copies
                 ]
             return messages, ""
-    copies = [_copied(adapter, item) for item in items[start:]] if unread else copies
-    pairs = [
-        (item, copy if _is_readable(adapter, copy) else None)
-        for item, copy in zip(items[start:], copies, strict=True)
-    ]
+    pairs = [(item, _readable(adapter, item)) for item in items[start:]]
     unknown = [number for number, (_, copy) in enumerate(pairs, start) if copy is None]
     problem = ""
     if unknown:
@@ -138,31 +129,22 @@ def read_as(
     for is_known, run in itertools.groupby(pairs, lambda pair: pair[1] is not None):
         if is_known:
             messages += adapter.read([copy for _, copy in run if copy is not None])
-        else:
-            messages += (_unknown(item) for item, _ in run)
+            continue
+        for item, _ in run:
+            text = ""
+            with contextlib.suppress(*MALFORMED):  # nested too deep, or not JSON
+                text = json_text.written(item)
+            messages.append(Message("system", (Part("opaque", text, (0,)),), (item,)))
     return messages, problem
 
 
-def _copied(adapter: Adapter, item: Any) -> Item | None:
-    """Return a copy of an item, or nothing where the format does not accept it."""
-    try:
-        copy: Item = snapshot(item)
-        return copy if adapter.accepts(copy) else None
-    except MALFORMED:
-        return None
-
-
-def _is_readable(adapter: Adapter, copy: Item | None) -> bool:
+def _readable(adapter: Adapter, item: Any) -> Item | None:
+    """Return a copy of an item, or nothing where the format cannot read it."""
     with contextlib.suppress(*MALFORMED):
-        return copy is not None and bool(adapter.read([copy]))
-    return False
-
-
-def _unknown(item: Any) -> Message:
-    text = ""
-    with contextlib.suppress(*MALFORMED):  # nested too deep, or not JSON
-        text = json_text.written(item)
-    return Message("system", (Part("opaque", text, (0,)),), (item,))
+        copy: Item = snapshot(item)
+        if adapter.accepts(copy) and adapter.read([copy]):
+            return copy
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,12 +290,15 @@ def plain(items: list[Any], known: int = 0) -> list[Item]:
     Raises:
         MessagesError: one of them is a message of a framework; the text names its adapter.
     """
-    if not _has_objects(items[known:]):
-        return items
-    for number, item in enumerate(items):
-        adapter = framework_of(item)
-        if adapter:
-            raise MessagesError(refusal(number, adapter))
+    level: list[Any] = items[known:]
+    for _ in range(MAX_FAST_LEVELS):  # a message that holds itself has no last level
+        if not level:
+            return items
+        if not {*map(type, level)} <= {dict, str}:
+            break
+        inner = [inner for value in level if type(value) is dict for inner in value.values()]
+        level = [item for found in inner if type(found) is list for item in found]
+    _refuse_frameworks(items)
     return [_plain(item) for item in items]
 
 
@@ -326,18 +311,7 @@ def given_back(view: list[Item], dumped: Sequence[Item], own: Sequence[Any]) -> 
 
 
 MAX_FAST_LEVELS = 16
-
-
-def _has_objects(values: Sequence[Any]) -> bool:
-    """Return whether a list may hold objects; level by level, fast, since nearly no list does."""
-    for _ in range(MAX_FAST_LEVELS):  # a message that holds itself has no last level
-        if not values:
-            return False
-        if not {*map(type, values)} <= {dict, str}:
-            return True
-        inner = [inner for value in values if type(value) is dict for inner in value.values()]
-        values = [item for found in inner if type(found) is list for item in found]
-    return True
+"""How many levels of a list are searched for an object before it is walked: nearly none has one."""
 
 
 def _plain(value: Any) -> Any:
@@ -388,12 +362,13 @@ def framework_of(item: object) -> str:
     return "pydantic_ai" if "parts" in item and item.get("kind") in ("request", "response") else ""
 
 
-def refusal(number: int, adapter: str) -> str:
-    """Return the sentence for a message that only an adapter can read."""
-    return (
-        f"messages[{number}] is of a framework: use its adapter, hippocampus.integrations.{adapter}, "
-        "or send the provider's list of dicts"
-    )
+def _refuse_frameworks(items: Sequence[Any], start: int = 0, but: Container[int] = ()) -> None:
+    for number, item in enumerate(items[start:], start):
+        if number not in but and (adapter := framework_of(item)):
+            raise MessagesError(
+                f"messages[{number}] is of a framework: use its adapter, "
+                f"hippocampus.integrations.{adapter}, or send the provider's list of dicts"
+            )
 
 
 # Lists that are sent as they are: the provider holds or edits the conversation itself
