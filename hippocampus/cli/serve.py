@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hippocampus.session.resources import Observer
 
 TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
+PROXY_KEY = "HIPPOCAMPUS_PROXY_KEY"
 GRACE_SECONDS = 1
 """The time that a stopped server gives its open requests."""
 IDLE_SECONDS = 75
@@ -135,7 +136,10 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         str, Option(help="The header by which callers of one key differ; a server's tenant.")
     ] = "",
 ) -> None:
-    """Pass an agent's requests on to its provider, with the views of its conversations."""
+    """Pass an agent's requests on to its provider, with the views of its conversations.
+
+    HIPPOCAMPUS_PROXY_KEY is the operator's key of the live page; without it each start has a new one.
+    """
     with _needing(INSTALL_PROXY, "httpx2", "prometheus_client", "starlette", "uvicorn"):
         from httpx2 import URL, InvalidURL
 
@@ -150,7 +154,9 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise typer.BadParameter(f"--tenant-header {tenant_header!r} is not the name of a header")
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
-    app = Proxy(upstream, state_dir, policy, timeout, _observers(), tenant, tenant_header).app()
+    key = os.environ.get(PROXY_KEY, "")
+    proxy = Proxy(upstream, state_dir, policy, timeout, _observers(), tenant, tenant_header, key)
+    app = proxy.app()
     own = f"http://{host}:{port}"
     text = f"hippocampus proxy: {own} for {upstream}\nits conversations: {own}{app.state.page}"
     _serve(app, host, port, text)

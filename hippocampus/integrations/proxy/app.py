@@ -29,7 +29,7 @@ from hippocampus.errors import MALFORMED, StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.events import Event, events, written
-from hippocampus.integrations.proxy.metrics import Metrics
+from hippocampus.integrations.proxy.metrics import Metrics, TenantMetrics
 from hippocampus.integrations.proxy.service import Exchange, Service, TooManyRoundsError
 from hippocampus.integrations.web import LOOPBACK, refused
 from hippocampus.session.guard import Guard
@@ -68,12 +68,16 @@ CREDENTIAL = re.compile(
 """The end of the name of a header or a query field that identifies a caller."""
 API = re.compile(
     r"(?:/openai(?:/deployments/[^/]+)?)?(?:/v\d\w*)?/(?:chat/completions|messages|responses)$"
+    r"|^/(?:conversations|metrics)$"
 )
-"""The provider's part of a path; a gateway's part before it may have a key in it."""
+"""The provider's part of a path, or ours; a gateway's part before it may have a key in it."""
 MAX_THREADS = 4
 """The most requests at a time: all compute under one lock, and wait a bounded time for the same files.
 With 16, one in eight found them locked by the others for too long, and was no faster."""
 PAGE = Path(__file__).with_name("page.html")
+FIGURES = "text/plain; version=0.0.4"
+UNSTORED = {"cache-control": "no-store"}
+"""No cache on the way gives the answer for one tenant to another."""
 
 
 class Proxy:
@@ -88,8 +92,9 @@ class Proxy:
         observers: Sequence[Observer] = (),
         tenant: str = "",
         tenant_header: str = "",
+        key: str = "",
     ) -> None:
-        """Open a state.
+        """Open a state; an operator, who sees every tenant, has the `key`, else a new one.
 
         Requests of one credential with different values of `tenant_header` have different callers, and
         one without it is not managed. On a server the tenant of a request is `tenant`, else what its
@@ -100,11 +105,13 @@ class Proxy:
             StoreError: the address of a server cannot be read, or a driver is not installed.
         """
         self._tenant_header = tenant_header.lower()
-        self._page_key = secrets.token_urlsafe(16)
+        self._page_key = key or secrets.token_urlsafe(16)
         self._upstream = httpx2.URL(upstream.rstrip("/"))
-        self._metrics = Metrics()
+        self._metrics = TenantMetrics()
         self._guard = Guard("*")
-        self._service = Service(state, policy, upstream, (self._metrics, *observers), tenant)
+        self._service = Service(
+            state, policy, upstream, lambda each: (*self._metrics.of(each), *observers), tenant
+        )
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(timeout_seconds, connect=CONNECT_SECONDS, pool=None),
             limits=httpx2.Limits(
@@ -123,10 +130,8 @@ class Proxy:
             await run_in_threadpool(self._service.close)
 
         def figures(request: Request) -> Response:
-            address, _ = request.scope.get("server") or ("", None)
-            if wrong := refused(request.headers, is_local=address in LOOPBACK):
-                return Response(wrong[1], wrong[0])
-            return Response(self._metrics.text(), media_type="text/plain; version=0.0.4")
+            *_, metrics = self._metrics.of(self._seen(request, is_open=not self._service.is_shared))
+            return Response(metrics.text(), headers=UNSTORED, media_type=FIGURES)
 
         routes = [
             Route("/", lambda _: HTMLResponse(PAGE.read_text("utf-8")), methods=["GET"]),
@@ -141,11 +146,35 @@ class Proxy:
         return made
 
     async def _conversations(self, request: Request) -> Response:
-        # The page has texts of every caller: only the person who started the proxy may read it.
+        shown = await run_in_threadpool(self._service.conversations, self._seen(request))
+        return JSONResponse(shown, headers=UNSTORED)
+
+    def _seen(self, request: Request, *, is_open: bool = False) -> str:
+        """Return the tenant that a request sees, by which its calls are known; empty sees all.
+
+        Raises:
+            HTTPException: it has neither the operator's key nor a tenant, unless all `is_open`.
+        """
         given = request.query_params.get("key", "")
-        if not hmac.compare_digest(given.encode(), self._page_key.encode()):
-            return JSONResponse({"error": "open the page that the proxy printed"}, 403)
-        return JSONResponse(await run_in_threadpool(self._service.conversations))
+        if hmac.compare_digest(given.encode(), self._page_key.encode()):
+            return ""
+        address, _ = request.scope.get("server") or ("", None)
+        if wrong := refused(request.headers, is_local=address in LOOPBACK):
+            raise HTTPException(*wrong)
+        tenant = self._tenant_of(request)
+        if not tenant and not is_open:
+            text = "open the page that the proxy printed, or name your tenant as in a call"
+            raise HTTPException(HTTPStatus.FORBIDDEN, text)
+        return tenant
+
+    def _tenant_of(self, request: Request) -> str:
+        credentials, named = self._caller(request)
+        return "" if named is None else self._service.tenant_of(credentials, named)
+
+    def _counted(self, request: Request) -> tuple[Metrics, ...]:
+        """Return the figures in which a request counts; a tenant's has the address of a call."""
+        is_call = self._service.is_shared and API.search(request.url.path)
+        return self._metrics.of(self._tenant_of(request) if is_call else "")
 
     # Requests of hosts
 
@@ -186,15 +215,19 @@ class Proxy:
             lambda: f"failed: {self._guard.cause}",
             "requests pass as they are",
         )
-        self._metrics.added.observe(perf_counter() - started)
+        seconds, counted = perf_counter() - started, self._counted(request)
+        for metrics in counted:
+            metrics.added.observe(seconds)
         if isinstance(exchange, str):
-            self._metrics.requests.labels(exchange).inc()
+            for metrics in counted:
+                metrics.requests.labels(exchange).inc()
             return await self._unmanaged(request, answers, content)
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
             return await self._refused(request, exchange, response, content)
         outcome = exchange.conversation.session.report.raw_reason or MANAGED
-        self._metrics.requests.labels(outcome).inc()
+        for metrics in counted:
+            metrics.requests.labels(outcome).inc()
         encoding = response.headers.get("content-encoding", "identity").lower()
         if not response.is_success or encoding not in DECODED:  # though `identity` was asked for
             return _streamed(response)
@@ -209,6 +242,13 @@ class Proxy:
         self, request: Request, answers: type[ModelAnswer], content: bytes
     ) -> Exchange | str:
         """Return a request as it is sent, or why it is passed on as it is."""
+        credentials, named = self._caller(request)
+        if named is None:
+            return "no tenant"
+        return self._service.exchange(answers, content, credentials, named)
+
+    def _caller(self, request: Request) -> tuple[list[str], str | None]:
+        """Return the credentials of a request, and the tenant in its header; None where that lacks."""
         fields = [*request.headers.items(), *request.query_params.multi_items()]
         credentials = [
             f"{name}: {value}"
@@ -217,10 +257,10 @@ class Proxy:
         ] or request.headers.getlist("cookie")  # which a provider may change next to a key
         credentials += filter(None, [API.sub("", request.url.path)])
         # All values: what a caller adds to its gateway's makes another tenant.
-        tenant = ",".join(request.headers.getlist(self._tenant_header))
-        if self._tenant_header and not tenant:  # no key replaces the header
-            return "no tenant"
-        return self._service.exchange(answers, content, credentials, tenant)
+        named = ",".join(request.headers.getlist(self._tenant_header))
+        if self._tenant_header and not named:  # no key replaces the header
+            return credentials, None
+        return credentials, named
 
     async def _refused(
         self, request: Request, exchange: Exchange, refusal: httpx2.Response, content: bytes
@@ -231,7 +271,8 @@ class Proxy:
         response = await self._unmanaged(request, type(exchange.answer), content)
         if response.status_code < HTTPStatus.BAD_REQUEST:
             exchange.conversation.is_refused = True
-            self._metrics.requests.labels("refused").inc()
+            for metrics in self._counted(request):
+                metrics.requests.labels("refused").inc()
             LOG.warning(
                 "session %s: the provider refused its request (%s) and took the host's own; this "
                 "conversation passes as it is: %s",
@@ -271,9 +312,11 @@ class Proxy:
         try:
             response = await self._client.send(sent, stream=True)
         except httpx2.HTTPError as failure:
-            self._metrics.upstream.labels(type(failure).__name__).inc()
+            for metrics in self._counted(request):
+                metrics.upstream.labels(type(failure).__name__).inc()
             raise
-        self._metrics.upstream.labels(response.status_code).inc()
+        for metrics in self._counted(request):
+            metrics.upstream.labels(response.status_code).inc()
         return response
 
     # Answers

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
+from weakref import WeakValueDictionary
+
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from hippocampus.session.resources import BillReport, ToolReport, ViewReport
 
+MAX_RECENT = 256
+"""The number of the last requests whose tenants have figures without an open session too."""
+
 
 class Metrics:
-    """Counters of one proxy, in a registry of their own."""
+    """Counters of one proxy, or of one tenant there, in a registry of their own."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -55,3 +62,24 @@ class Metrics:
     def text(self) -> bytes:
         """Return all figures in Prometheus' text format."""
         return generate_latest(self._registry)
+
+
+class TenantMetrics:
+    """The figures of a proxy, and those of its tenants."""
+
+    def __init__(self) -> None:
+        self._total = Metrics()
+        self._lock = threading.Lock()
+        # The sessions of a tenant hold its figures too, as their observers.
+        self._tenants = WeakValueDictionary[str, Metrics]()
+        self._recent = deque[Metrics](maxlen=MAX_RECENT)
+
+    def of(self, tenant: str) -> tuple[Metrics, ...]:
+        """Return the figures in which a call counts: the proxy's, then its tenant's if it has one."""
+        if not tenant:
+            return (self._total,)
+        with self._lock:
+            own = self._tenants.get(tenant) or Metrics()
+            self._tenants[tenant] = own
+            self._recent.append(own)
+        return self._total, own

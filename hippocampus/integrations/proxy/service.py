@@ -12,7 +12,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -76,6 +76,7 @@ class OpenConversation:
     """A conversation with its session."""
 
     session: Session
+    tenant: str
     model: str
     is_refused: bool = False
     """Whether the provider took the host's own request where it had refused ours."""
@@ -159,12 +160,13 @@ class Service:
         state: str | Path,
         policy: str,
         upstream: str = "",
-        observers: Sequence[Observer] = (),
+        observers: Callable[[str], Sequence[Observer]] = lambda _tenant: (),
         tenant: str = "",
     ) -> None:
         """Open a state; a conversation belongs to its caller and to one `upstream`.
 
-        On a server a request belongs to a tenant too: this one, else its own.
+        On a server a request belongs to a tenant too: this one, else its own. `observers` returns those
+        of a tenant's sessions.
 
         Raises:
             PolicyError: the policy cannot be read.
@@ -173,6 +175,8 @@ class Service:
         self._policy, self._upstream = load_policy(policy), upstream
         self._observers = observers
         self._tenant, self._has_tenants = tenant, is_address(state)
+        self.is_shared = self._has_tenants and not tenant
+        """Whether requests name their tenants."""
         self._root = state_of(state, tenant or UNNAMED)
         self._memories = OpenSessions[str, Hippocampus](MAX_CONVERSATIONS, lambda _: None)
         """By tenant; its sessions share files, whatever their models, and go on without it."""
@@ -196,16 +200,10 @@ class Service:
         credentials: Sequence[str] = (),
         tenant: str = "",
     ) -> Exchange | str:
-        """Return a request as it is sent, or why it is passed on as it is.
-
-        Without a `tenant` of the request or of the proxy, a hash of its credentials names one.
-        """
-        tenant = self._tenant or (tenant if self._has_tenants else "")
+        """Return a request as it is sent, or why it is passed on as it is."""
+        tenant = self._tenant or self.tenant_of(credentials, tenant)
         if self._has_tenants and not tenant:
-            if not any(credentials):
-                return "no tenant"
-            written = json.dumps(credentials).encode()
-            tenant = f"caller-{hashlib.sha256(written).hexdigest()[:32]}"
+            return "no tenant"
         conversations = self._conversations(tenant)
         now = time.time()
         try:
@@ -238,7 +236,7 @@ class Service:
         def begun() -> OpenConversation:
             memory = self._memory(tenant)
             made = memory.session(session, agent=caller, **caching)
-            return OpenConversation(made, caching["model"] or "")
+            return OpenConversation(made, tenant, caching["model"] or "")
 
         conversation, use = self._open.use((tenant, session, (*caching.values(),)), begun)
         if conversation.is_refused:
@@ -247,6 +245,18 @@ class Service:
         exchange = Exchange(conversation, use, body, whole, chains, answers(tool), conversations)
         exchange.send_view(now - sent if sent else 0.0)
         return exchange
+
+    def tenant_of(self, credentials: Sequence[str], named: str = "") -> str:
+        """Return the tenant of a request: the `named` one, else a hash of its credentials.
+
+        It is empty where requests name none, and of a request without either.
+        """
+        if not self.is_shared:
+            return ""
+        if named or not any(credentials):
+            return named
+        written = json.dumps(credentials).encode()
+        return f"caller-{hashlib.sha256(written).hexdigest()[:32]}"
 
     def unmanaged(self, answers: type[ModelAnswer], content: bytes) -> bytes:
         """Return a request as it is sent without a session: what the policy redacts is left out."""
@@ -280,14 +290,18 @@ class Service:
             Hippocampus,
             self._root.of_tenant(tenant or UNNAMED),
             policy=self._policy,
-            observers=self._observers,
+            observers=self._observers(tenant),
             deadline_seconds=DEADLINE_SECONDS,
         )
         return self._memories.use(tenant, opened)[0]
 
-    def conversations(self) -> list[dict[str, Any]]:
-        """Return the open conversations, the one that was used last first: figures and newest entries."""
-        return [_shown(conversation) for conversation in reversed(self._open.values())]
+    def conversations(self, tenant: str = "") -> list[dict[str, Any]]:
+        """Return the open conversations, the one that was used last first: figures and newest entries.
+
+        They are those of a tenant; without one, of all.
+        """
+        opened = reversed(self._open.values())
+        return [_shown(each) for each in opened if tenant in {"", each.tenant}]
 
     def _close_ended(self) -> None:
         """Close sessions one after another: more at once would keep requests from the files they share."""

@@ -87,8 +87,8 @@ def tool_names(sent: Sent) -> list[str]:
     return [each.get("name") or each["function"]["name"] for each in sent.body.get("tools", [])]
 
 
-def figures(url: str) -> dict[str, float]:
-    text = httpx2.get(f"{url}/metrics").text
+def figures(url: str, query: str = "", **headers: str) -> dict[str, float]:
+    text = httpx2.get(f"{url}/metrics{query}", headers=headers).raise_for_status().text
     return {
         name: float(value)
         for name, value in re.findall(r"^hippocampus_proxy_(.+) (\S+)$", text, re.MULTILINE)

@@ -126,15 +126,91 @@ def test_a_request_without_the_header_passes_as_it_is(postgres: Server) -> None:
         proxy = Proxy(
             upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant_header="X-Tenant"
         )
-        with served(proxy.app()) as url:
+        app = proxy.app()
+        with served(app) as url:
             for headers in ({"x-api-key": "k"}, {"x-api-key": "k", "X-Tenant": "acme"}):
                 items = body(PATH, chat_list(ROWS))
                 httpx2.post(f"{url}/v1{PATH}", content=items, headers=headers).raise_for_status()
-            counted = figures(url)
+            counted = figures(url, app.state.page[1:])
     assert counted['requests_total{outcome="no tenant"}'] == 1
     assert counted['requests_total{outcome="managed"}'] == 1
     assert upstream.sent[0].items == chat_list(ROWS)
     assert upstream.sent[1].items != chat_list(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("header", "callers"),
+    [
+        (
+            "X-Tenant",
+            [{"x-tenant": "acme", "x-api-key": "k"}, {"x-tenant": "apex", "x-api-key": "k"}],
+        ),
+        ("", [{"x-api-key": "a"}, {"authorization": "Bearer b"}]),
+    ],
+    ids=["header", "key"],
+)
+def test_page_and_figures_show_one_tenant(
+    postgres: Server, header: str, callers: list[dict[str, str]]
+) -> None:
+    """A request is of a tenant as a call is; without one, and without the operator's key, it sees nothing."""
+    with provider(Upstream(lambda _: "Done.")) as upstream:
+        given = (upstream.url, postgres.address, "default", LIMIT_SECONDS)
+        app = Proxy(*given, tenant_header=header, key="operator").app()
+        with served(app) as url:
+
+            def got(path: str, headers: Any = None, status: int = 200) -> httpx2.Response:
+                found = httpx2.get(url + path, headers=headers)
+                assert found.status_code == status, found.text
+                assert status != 200 or found.headers["cache-control"] == "no-store"
+                return found
+
+            marks = [f"model-{uuid.uuid4().hex}" for _ in callers]
+            for number, (headers, mark) in enumerate(zip(callers, marks, strict=True)):
+                for _ in range(number + 1):
+                    content = json.dumps({**json.loads(body(PATH, chat_list(ROWS))), "model": mark})
+                    httpx2.post(f"{url}/v1{PATH}", content=content, headers=headers)
+                httpx2.post(f"{url}/v1{PATH}", content=b"{}", headers=headers)
+                httpx2.get(f"{url}/v1/models", headers=headers)
+            whole = got("/conversations?key=operator").json()
+            sessions = {conversation["session"] for conversation in whole}
+            assert len(sessions) == len(callers)
+            counts = []
+            for headers, mark in zip(callers, marks, strict=True):
+                text = got("/conversations", headers).text
+                [shown] = json.loads(text)
+                assert mark in text
+                assert not any(other in text for other in {*marks} - {mark})
+                assert [each for each in whole if mark in json.dumps(each)] == [shown]
+                assert got("/conversations?key=wrong", {**headers, "x-tenant": "x"}).json() == []
+                counts.append(figures(url, **headers))
+            managed = [each['requests_total{outcome="managed"}'] for each in counts]
+            assert managed == [1, 2]
+            assert [each['views_total{outcome="managed"}'] for each in counts] == managed
+            assert [each['upstream_total{status="200"}'] for each in counts] == managed
+            assert [each["added_seconds_count"] for each in counts] == [2, 3]
+            total = figures(url, "?key=operator")
+            for name, value in total.items():
+                if not name.startswith("upstream") and "_created" not in name:
+                    assert value == pytest.approx(sum(each.get(name, 0) for each in counts)), name
+            stranger = {name: f"{value}s" for name, value in callers[0].items()}
+            assert got("/conversations", stranger).json() == []
+            assert figures(url, **stranger)["added_seconds_count"] == 0
+            # Two values of the header, as where a caller adds one to its gateway's, are another tenant.
+            if header:
+                both = [*callers[0].items(), ("x-tenant", "apex")]
+                assert got("/conversations", both).json() == []
+            nothing = {"x-api-key": "k"} if header else {}
+            for path in (
+                "/conversations",
+                "/metrics",
+                "/conversations?key=",
+                "/metrics?k=operator",
+            ):
+                for mark in (*marks, *sessions):
+                    assert mark not in got(path, nothing, 403).text
+                # A page whose name was made to lead to this machine has the headers that it likes.
+                got(path, {**callers[0], "host": "attacker.example"}, 421)
+                got(path, {**callers[0], "origin": "https://attacker.example"}, 403)
 
 
 def test_requests_that_a_frozen_server_missed_take_their_deadline_and_split_no_conversation(
