@@ -167,14 +167,8 @@ class Hippocampus:
                 raise
             Guard("*", disk_problems).log_disk_problem("sending messages as they are", failure)
         self._store: ContentStore = store
-
-        def known_facts() -> Facts | None:  # a start without any loads nothing
-            return self.facts if self._facts is not None or stored.has_facts() else None
-
         self._scheduler = ConsolidationScheduler(
-            ConsolidationResources(
-                stored, store, declared, lambda: self.facts, known_facts, complete
-            )
+            ConsolidationResources(stored, store, declared, lambda: self.facts, complete)
         )
         self._resources = Resources(
             state=stored,

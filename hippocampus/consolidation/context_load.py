@@ -83,7 +83,7 @@ def opening(
     first = f'<memory context_time="{stamp(request.context_time)}">\n{HEADER}'
     frame_tokens = tokens.count(f"{first}\n{FOOTER}\n\n")
     left = budget - frame_tokens
-    facts = resources.known_facts()
+    facts = resources.facts() if resources.state.has_facts() else None  # else nothing is loaded
     excerpts = list(resources.state.earlier(request.session, request.agent, EARLIER_SESSIONS))
     states = _states(excerpts, facts, request)
     blocks = facts.blocks.list(agent=request.agent or None) if facts else []

@@ -46,8 +46,6 @@ class ConsolidationResources:
     policy: Policy
     facts: Callable[[], Facts]
     """Opens the long-term memory, made if missing: it is loaded only where it is needed."""
-    known_facts: Callable[[], Facts | None]
-    """Opens it if it exists."""
     complete: Callable[[str], str] | None = None
     """Returns a model's answer to a prompt."""
 

@@ -75,5 +75,5 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
         memory = closing.enter_context(opened(state))
         store = closing.enter_context(memory.contents())
         facts = closing.enter_context(Facts(memory))
-        resources = ConsolidationResources(memory, store, rules, lambda: facts, lambda: facts)
+        resources = ConsolidationResources(memory, store, rules, lambda: facts)
         return opening(request, resources)[0].strip()
