@@ -25,6 +25,7 @@ from hippocampus.replay.readers import RecordedFile
 from hippocampus.replay.run import OURS, Options, Row, place, replay_file
 from hippocampus.replay.workers import KILLED, Engine, over_files
 
+# The columns of a part by their type: fields of a row, figures of it and of our strategy, fields of entries.
 TEXTS = "path", "name", "source", "format", "model", "reason"
 RAW_COUNTS = "messages", "results", "result_tokens", "broken_lines"
 COUNTS = (
@@ -187,11 +188,13 @@ def _read(content: bytes) -> Iterator[Row]:
 
 def _name(file: RecordedFile, options: Options) -> str:
     """Return the name of a file's part: a hash of its path and state, the settings and our version."""
-    if isinstance(file, Path):
-        found = file.stat()
-        state: object = [(found.st_size, found.st_mtime_ns)]
-    else:
+    state: object = None
+    if not isinstance(file, Path):
         state = file.etag
+    else:
+        with contextlib.suppress(OSError):  # one that is gone since it was listed has a row too
+            found = file.stat()
+            state = [(found.st_size, found.st_mtime_ns)]
     values = (
         str(file),
         state,

@@ -186,6 +186,9 @@ def test_a_file_that_could_not_be_read_is_read_by_the_next_run(tmp_path: Path) -
     file.write_text(text)
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
     assert calls(tmp_path / "out", [file]) == 2
+    file.unlink()  # once the files were listed
+    [row] = replayed(tmp_path / "out", [file])
+    assert "cannot be read" in row["reason"]
 
 
 def test_what_a_session_adds_to_an_open_database_is_replayed(tmp_path: Path) -> None:
