@@ -27,12 +27,10 @@ class MessagesAnswer(ModelAnswer):
     def feed(self, event: Event) -> Iterator[bytes]:
         data, kind = event.data, str(event.data.get("type"))
         self._read(kind, data)
-        if kind == "message_start" and self.rounds:
-            return
-        if kind in {"message_delta", "message_stop"} and self.is_inside:
-            return
         index = data.get("index")
-        if index in self.held:
+        is_begun = kind == "message_start" and self.rounds
+        goes_on = kind in {"message_delta", "message_stop"} and self.is_inside
+        if is_begun or goes_on or index in self.held:
             return
         place = index if index is None else self.place(index)
         yield event.content if place == index else written({**data, "index": place}, kind)

@@ -43,16 +43,15 @@ class ChatAnswer(ModelAnswer):
             if not self.is_inside:
                 yield event.content
             return
-        delta = choice.get("delta") or {}
+        delta, reason = choice.get("delta") or {}, choice.get("finish_reason")
         passed = self._take_delta(delta)
-        self.reason = choice.get("finish_reason") or self.reason
-        if choice.get("finish_reason") and self.is_inside:
-            if passed.keys() - {"role"}:
-                yield written(_with_delta(event.data, passed, None))
-        elif passed == delta:
+        self.reason = reason or self.reason
+        shown = None if reason and self.is_inside else reason
+        if passed == delta and shown == reason:
             yield event.content
-        elif passed.keys() - {"role"} or choice.get("finish_reason"):
-            yield written(_with_delta(event.data, passed, choice.get("finish_reason")))
+        elif passed.keys() - {"role"} or shown:
+            changed = {**choice, "delta": passed, "finish_reason": shown}
+            yield written({**event.data, "choices": [changed, *event.data["choices"][1:]]})
 
     def _take_delta(self, delta: dict[str, Any]) -> dict[str, Any]:
         """Take a delta into the round, and return the part of it that the host may see."""
@@ -140,8 +139,3 @@ class ChatAnswer(ModelAnswer):
             return [{**first, "content": None}], blocks
         rest = {**message, "content": str(content).removeprefix(text) or None}
         return [first], [rest, *calls]
-
-
-def _with_delta(chunk: dict[str, Any], delta: dict[str, Any], reason: str | None) -> dict[str, Any]:
-    [choice, *others] = chunk["choices"]
-    return {**chunk, "choices": [{**choice, "delta": delta, "finish_reason": reason}, *others]}

@@ -62,9 +62,8 @@ class ResponsesAnswer(ModelAnswer):
         elif kind in ENDS:
             self.take(data["response"])
         index = data.get("output_index")
-        if (kind in ENDS and self.is_inside) or (kind in BEGINNINGS and self.rounds):
-            return
-        if index in self.held:
+        is_begun, goes_on = kind in BEGINNINGS and self.rounds, kind in ENDS and self.is_inside
+        if is_begun or goes_on or index in self.held:
             return
         if not self.is_changed or not data:
             yield event.content
