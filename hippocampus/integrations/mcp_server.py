@@ -422,6 +422,7 @@ def app(servers: Mapping[str, Server[Any]], host: str) -> Starlette:
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         given = headers.get("authorization", "").encode()
+        # All tokens are compared: the time of a refusal is the same whichever is nearly right.
         served = [
             found
             for token, found in inner.items()

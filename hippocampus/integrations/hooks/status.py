@@ -51,7 +51,7 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
         written, results = transcript(str(edit.get("transcript", "")))
         if written is None:
             gone += 1
-        elif written == host.transcripts:
+        elif written == host.transcripts:  # a state may have edits of other hosts too
             has_arrived = f"[{edit['entry']} " in results
             arrived += has_arrived
             if not has_arrived:
