@@ -25,24 +25,19 @@ PER_REQUEST = re.compile(r"(?m)^x-anthropic-billing-header:.*$")
 """The line of Claude Code's system prompt that differs between the requests of one conversation."""
 
 
-class Chains(NamedTuple):
-    """The chains of a request's list."""
+class Chain(NamedTuple):
+    """The hash of a list up to one of the model's messages, or before the first."""
 
-    start: str
-    """The chain of the list before the first answer."""
-    ends: Mapping[int, tuple[int, str]]
-    """By the number of an answer's first item, the number after its last, and its chain."""
-
-    @property
-    def all(self) -> list[str]:
-        """Return the chains from the start to the whole list."""
-        return [self.start, *(chain for _, chain in self.ends.values())]
+    key: str
+    start: int
+    """The number of that message's first item, and after its last; both are 0 before the first."""
+    end: int
 
 
 def chains_of(
-    answers: type[ModelAnswer], request: Mapping[str, Any], items: Sequence[Item], owner: str = ""
-) -> Chains:
-    """Return the chains of a request; `owner` is its caller and the provider that it goes to.
+    answers: type[ModelAnswer], request: Mapping[str, Any], items: Sequence[Item], owner: str
+) -> list[Chain]:
+    """Return the chains of a request, the shortest first; `owner` is its caller and its provider.
 
     Raises:
         AttributeError, KeyError, TypeError: a message is malformed.
@@ -53,12 +48,13 @@ def chains_of(
     messages, _ = read_as(answers.ADAPTER, items[:first])
     texts = [text for message in messages for text in message.texts()]
     system = text_of(request.get("system") or request.get("instructions") or "")
-    start = last = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
-    ends = {}
+    key = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
+    chains = [Chain(key, 0, 0)]
     for run in runs:
-        last = chain_after(last, answers, items[run[0] : run[-1] + 1])
-        ends[run[0]] = run[-1] + 1, last
-    return Chains(start, ends)
+        start, end = run[0], run[-1] + 1
+        key = chain_after(key, answers, items[start:end])
+        chains.append(Chain(key, start, end))
+    return chains
 
 
 def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:
@@ -84,22 +80,22 @@ def caller_of(credentials: Sequence[str], secret: bytes) -> str:
 
 
 def restored(
-    answers: type[ModelAnswer], chains: Chains, items: list[Item], known: Conversations
+    answers: type[ModelAnswer], chains: Sequence[Chain], items: list[Item], known: Conversations
 ) -> list[Item]:
     """Return a request's list with the rounds that the host has not seen; its own items stay.
 
     Raises:
         StoreError: the state cannot be read.
     """
-    kept = known.kept(chains.all[1:])
+    kept = known.kept([chain.key for chain in chains[1:]])
     adapter = answers.ADAPTER
     restored = list(items)
-    for start, (end, chain) in sorted(chains.ends.items(), reverse=True):
-        if chain not in kept:
+    for key, start, end in reversed(chains[1:]):
+        if key not in kept:
             continue
         rounds = [
             Round(seen, calls, [ToolResult(*result) for result in results], *more)
-            for seen, calls, results, *more in json.loads(kept[chain])
+            for seen, calls, results, *more in json.loads(kept[key])
         ]
         own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
         if rounds[-1].is_joined:

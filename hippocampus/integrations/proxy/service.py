@@ -25,7 +25,7 @@ from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
 from hippocampus.integrations.proxy.body import Body
 from hippocampus.integrations.proxy.conversations import (
-    Chains,
+    Chain,
     caller_of,
     chain_after,
     chains_of,
@@ -95,7 +95,7 @@ class Exchange:
     body: Body
     items: list[Item]
     """The host's list with the rounds that it has not seen, those of this request included."""
-    chains: Chains
+    chains: Sequence[Chain]
     answer: ModelAnswer
     known: Conversations
     content: bytes = b""
@@ -148,7 +148,7 @@ class Exchange:
         if answer.is_mixed:
             rounds.append(answer.closed_round(self.results()))
         if rounds:
-            chain = chain_after(self.chains.all[-1], type(answer), answer.as_item())
+            chain = chain_after(self.chains[-1].key, type(answer), answer.as_item())
             self.known.keep(chain, self.conversation.session.id, json.dumps(rounds))
 
 
@@ -226,7 +226,7 @@ class Service:
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
         try:
-            session, sent = conversations.place(chains.all, now)
+            session, sent = conversations.place([chain.key for chain in chains], now)
         except StoreError:
             if conversations is self._known:  # by the next request its file may be another
                 self._known = None
