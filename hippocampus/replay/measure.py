@@ -180,6 +180,16 @@ class Script:
         """The tokens of all results that the agent asked to read."""
         return sum(tokens.count(part.text) for parts in self.asked for part in parts)
 
+    def unread(self, call: int, view: Sequence[Message]) -> Iterator[int]:
+        """Yield the tokens of the call's results that the agent asked to read and a view cuts."""
+        for part in self.asked[call]:
+            wanted = part.text, self.unnumbered(part.text)
+            results = (p.text for sent in reversed(view) for p in sent.parts if p.kind == "result")
+            # A view may leave out the line numbers of a file, which is still read in full.
+            shown = (text for result in results for text in (result, self.unnumbered(result)))
+            if not any(text in found for found in shown for text in wanted):
+                yield tokens.count(part.text)
+
     @functools.cached_property
     def decisive(self) -> tuple[int, ...]:
         """The calls that wrote the submitted patch, from 0."""
@@ -274,20 +284,9 @@ def measure(
                 missing,
                 len(quoted),
                 lines.hidden(quoted),
-                tuple(_unread(script, script.asked[number], sent)),
+                tuple(script.unread(number, sent)),
                 len(own),
                 len(lines.hidden(own)),
             )
         )
     return Measured(tuple(calls), recovered, invalid, tuple(problems[:MAX_PROBLEMS]))
-
-
-def _unread(script: Script, asked: Sequence[Part], view: Sequence[Message]) -> Iterator[int]:
-    """Yield the tokens of the results that the agent asked to read and the view does not show in full."""
-    for part in asked:
-        wanted = part.text, script.unnumbered(part.text)
-        results = (p.text for sent in reversed(view) for p in sent.parts if p.kind == "result")
-        # A view may leave out the line numbers of a file, which is still read in full.
-        shown = (text for result in results for text in (result, script.unnumbered(result)))
-        if not any(text in found for found in shown for text in wanted):
-            yield tokens.count(part.text)

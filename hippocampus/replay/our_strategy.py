@@ -70,7 +70,7 @@ def measure_ours(
                 f"{session.report.failures} calls failed inside and sent the messages as they were"
             )
             measured = replace(measured, problems=(*measured.problems, problem))
-        return measured, list(_entries(script, histories, measured, policy))
+        return measured, list(histories.rows(script, measured, policy))
 
 
 class EntryHistories:
@@ -124,30 +124,27 @@ class EntryHistories:
                 found = decay.strength(version, turn, policy.exponent, policy.initial_strength)
                 yield [turn, round(found, 3)]
 
-
-def _entries(
-    script: Script, histories: EntryHistories, measured: Measured, policy: Policy
-) -> Iterator[dict[str, Any]]:
-    """Yield what became of the shortened entries, with calls and turns from 0, as SPEC's JSON has it."""
-    records = {record.entry.id: record for record in histories.session.report.records()}
-    for turn, decision in histories.session.report.decisions():
-        entry_id, record = decision.entry_id, records[decision.entry_id]
-        values = script.values_in(histories.text(entry_id))
-        # Before the entry was shortened, a value of it came from another entry.
-        calls = range(turn, len(script.uses))
-        used = [at for at in calls if not values.isdisjoint(script.uses[at])]
-        yield {
-            "entry_id": entry_id,
-            "tool": record.tool,
-            "kind": record.kind,
-            "tokens": record.tokens,
-            "arrived": record.entry.source.turn,
-            "shortened": turn,
-            "reason": decision.reason,
-            "saves": decision.saves,
-            "costs": round(decision.costs, 1),
-            "used": used,
-            "recalled": [at for at in used if not values.isdisjoint(measured.calls[at].hidden)],
-            "accessed": histories.accesses(entry_id),
-            "strength": list(histories.strengths(record.entry, policy)),
-        }
+    def rows(self, script: Script, measured: Measured, policy: Policy) -> Iterator[dict[str, Any]]:
+        """Yield what became of the shortened entries, with calls and turns from 0, as SPEC's JSON has it."""
+        records = {record.entry.id: record for record in self.session.report.records()}
+        for turn, decision in self.session.report.decisions():
+            record = records[decision.entry_id]
+            values = script.values_in(self.text(decision.entry_id))
+            # Before the entry was shortened, a value of it came from another entry.
+            calls = range(turn, len(script.uses))
+            used = [at for at in calls if not values.isdisjoint(script.uses[at])]
+            yield {
+                "entry_id": decision.entry_id,
+                "tool": record.tool,
+                "kind": record.kind,
+                "tokens": record.tokens,
+                "arrived": record.entry.source.turn,
+                "shortened": turn,
+                "reason": decision.reason,
+                "saves": decision.saves,
+                "costs": round(decision.costs, 1),
+                "used": used,
+                "recalled": [at for at in used if not values.isdisjoint(measured.calls[at].hidden)],
+                "accessed": self.accesses(decision.entry_id),
+                "strength": list(self.strengths(record.entry, policy)),
+            }

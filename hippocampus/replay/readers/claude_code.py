@@ -71,11 +71,12 @@ def _contexts(lines: list[JsonRecord]) -> Iterator[list[RawMessage]]:
     answer_at: dict[str, int] = {}
     prompted: set[str] = set()
     for line in lines:
-        parent = line.text("parentUuid")
+        parent, blocks = line.text("parentUuid"), line.record("message").records("content")
+        has_results = any(kind_of(block) == "tool_result" for block in blocks)
         if line.get("subtype") == "compact_boundary" or line.get("isCompactSummary"):
             yield messages
             messages, end_of, answer_at = [], {}, {}
-        elif _is_prompt(line):
+        elif line.get("type") == "user" and parent and not (line.get("isMeta") or has_results):
             if parent in prompted and parent in end_of:
                 if has_answer(messages[end_of[parent] :]):
                     yield messages
@@ -85,13 +86,6 @@ def _contexts(lines: list[JsonRecord]) -> Iterator[list[RawMessage]]:
         _add(messages, answer_at, line)
         end_of[line.text("uuid")] = len(messages)
     yield messages
-
-
-def _is_prompt(line: JsonRecord) -> bool:
-    """Return whether a line is a prompt that the user wrote."""
-    blocks = line.record("message").records("content")
-    is_users = line.get("type") == "user" and not line.get("isMeta") and line.get("parentUuid")
-    return bool(is_users) and not any(kind_of(block) == "tool_result" for block in blocks)
 
 
 def _add(messages: list[RawMessage], answer_at: dict[str, int], line: JsonRecord) -> None:

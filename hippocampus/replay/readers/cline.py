@@ -43,7 +43,19 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     messages: list[RawMessage] = []
     for place, record in enumerate(records):
         if role_of(record) == "assistant":
-            messages.append(_answer(record))
+            calls = ("type", "id", "name", "input")
+            blocks = [
+                {key: block.get(key) for key in calls} if kind_of(block) == "tool_use" else block
+                for block in _blocks(record)
+            ]
+            # One figure has the tokens that were read from the cache and those written to it.
+            tokens = record.record("metrics").record("tokens")
+            sent, cached, output = tokens.counts("prompt", "cached", "completion")
+            usage, model = (
+                Usage(sent, cached, 0, output),
+                record.record("modelInfo").text("modelId"),
+            )
+            messages.append(RawMessage.answer(blocks, (), usage, model))
         elif role_of(record) == "user":
             last = messages[-1].item if messages else {}
             answer = last if last.get("role") == "assistant" else {"content": []}
@@ -73,20 +85,6 @@ def _blocks(record: JsonRecord) -> list[Item]:
         {"type": "text", "text": as_text(block.get("text"))} if kind_of(block) == "text" else block
         for block in as_records(content)
     ]
-
-
-def _answer(record: JsonRecord) -> RawMessage:
-    blocks = [
-        {key: block.get(key) for key in ("type", "id", "name", "input")}
-        if kind_of(block) == "tool_use"
-        else block
-        for block in _blocks(record)
-    ]
-    tokens = record.record("metrics").record("tokens")
-    # One figure has the tokens that were read from the cache and those written to it.
-    sent, cached, output = tokens.counts("prompt", "cached", "completion")
-    model = record.record("modelInfo").text("modelId")
-    return RawMessage.answer(blocks, (), Usage(sent, cached, 0, output), model)
 
 
 def _user_blocks(blocks: Sequence[Item], answer: list[Item], new_id: str) -> Iterator[Item]:

@@ -33,7 +33,16 @@ class MessageList:
 
     def read(self, records: list[JsonRecord]) -> list[RawConversation]:
         """Return the one conversation."""
-        messages = [RawMessage(_current(record)) for record in records if self.is_message(record)]
+        messages = []
+        for record in filter(self.is_message, records):
+            item = record
+            if function := record.record("function_call"):  # before `tool_calls`, without an id
+                call = chat_call("", function.text("name"), function.get("arguments"))
+                rest = {key: value for key, value in record.items() if key != "function_call"}
+                item = JsonRecord(rest, tool_calls=[call])
+            elif role_of(record) == "function":
+                item = JsonRecord(record, role="tool")
+            messages.append(RawMessage(item))
         return [RawConversation(self.message_format, messages)]
 
 
@@ -65,15 +74,6 @@ def _is_only_anthropic(record: JsonRecord) -> bool:
 def _is_chat(record: JsonRecord) -> bool:
     payload = {"content", "tool_calls", "function_call"}
     return role_of(record) in {*ROLES, "tool", "function"} and not payload.isdisjoint(record)
-
-
-def _current(record: JsonRecord) -> JsonRecord:
-    """Return a message with `tool_calls` in place of `function_call`, which has no id."""
-    if function := record.record("function_call"):
-        call = chat_call("", function.text("name"), function.get("arguments"))
-        rest = {key: value for key, value in record.items() if key != "function_call"}
-        return JsonRecord(rest, tool_calls=[call])
-    return JsonRecord(record, role="tool") if role_of(record) == "function" else record
 
 
 LISTS = (

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from hippocampus.replay.readers.raw import (
@@ -17,10 +16,12 @@ from hippocampus.replay.readers.raw import (
     chat_call,
     chat_calls,
     reported_usage,
+    with_commands,
 )
 from hippocampus.replay.readers.values import JsonRecord, role_of, text_of
 
 NAME = "mini-swe-agent"
+ROLES = {"system", "user", "assistant", "tool"}
 COMMAND = re.compile(r"\s*```(?:bash|mswea_bash_command)[ \t]*\n(.*?)\n```", re.DOTALL)
 
 
@@ -35,7 +36,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     return [
         RawConversation(
             "chat",
-            list(_messages(record)),
+            list(with_commands(_sent(record), _answer)),
             record.text("instance_id"),
             submission=record.record("info").text("submission"),
             model=record.record("info").record("config").record("model").text("model_name"),
@@ -45,36 +46,28 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     ]
 
 
-def _messages(record: JsonRecord) -> Iterator[RawMessage]:
-    waiting = ""
-    for number, message in enumerate(record.records("messages")):
-        role, content = role_of(message), text_of(message.get("content"))
-        call_id, waiting = waiting, ""
-        if role == "assistant":
-            answer, waiting = _answer(message, content, f"call_{number}")
-            response = message.record("extra").record("response")
-            at = ""
-            if seconds := response.count("created"):
-                with contextlib.suppress(ValueError, OverflowError, OSError):  # it is out of range
-                    at = datetime.fromtimestamp(seconds, UTC).isoformat()
-            usage = reported_usage(response.record("usage"))
-            yield answer._replace(usage=usage, model=response.text("model"), at=at)
-        elif role == "tool":
-            yield RawMessage.result(message.text("tool_call_id"), content)
-        elif role == "user" and call_id:
-            yield RawMessage.result(call_id, content)
-        elif role in {"user", "system"}:
-            yield RawMessage.user(content, role)
+def _sent(record: JsonRecord) -> list[JsonRecord]:
+    """Return the messages that the model was sent, with their content as text."""
+    messages = record.records("messages")
+    return [
+        JsonRecord(message, content=text_of(message.get("content")))
+        for message in messages
+        if role_of(message) in ROLES
+    ]
 
 
-def _answer(message: JsonRecord, content: str, call_id: str) -> tuple[RawMessage, str]:
-    """Return the message, and the id of a call that the next user message answers."""
-    if recorded := message.records("tool_calls"):
-        return RawMessage.answer(content, chat_calls(recorded)), ""
-    commands = list(COMMAND.finditer(content))
-    if len(commands) != 1:
-        return RawMessage.answer(content, []), ""
-    [command] = commands
-    call = chat_call(call_id, "bash", {"command": command[1].strip()})
-    text = content[: command.start()] + content[command.end() :]
-    return RawMessage.answer(text.strip(), [call]), call_id
+def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:
+    """Return the message with its bill, and the id of a call that the next user message answers."""
+    text, calls, waiting = message.text("content"), chat_calls(message.records("tool_calls")), ""
+    commands = list(COMMAND.finditer(text))
+    if not calls and len(commands) == 1:
+        [command] = commands
+        text = (text[: command.start()] + text[command.end() :]).strip()
+        calls, waiting = [chat_call(call_id, "bash", {"command": command[1].strip()})], call_id
+    response = message.record("extra").record("response")
+    at = ""
+    if seconds := response.count("created"):
+        with contextlib.suppress(ValueError, OverflowError, OSError):  # it is out of range
+            at = datetime.fromtimestamp(seconds, UTC).isoformat()
+    answer = RawMessage.answer(text, calls, reported_usage(response.record("usage")))
+    return answer._replace(model=response.text("model"), at=at), waiting

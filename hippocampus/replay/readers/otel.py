@@ -44,8 +44,7 @@ OUTPUT = (
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
 )
-MAX_TIME_DIGITS = 19
-"""Nanoseconds since 1970 have 19 digits for the next 240 years."""
+START = ("startTimeUnixNano", "start_time_unix_nano")
 AGENT_SPANS = {"invoke_agent", "create_agent", "execute_tool", "embeddings"}
 
 
@@ -65,7 +64,7 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> list[RawConversation]:
     """Return the chains of calls as conversations: the list of the last call, with its answer."""
-    spans = sorted(_spans(records), key=_start)
+    spans = sorted(_spans(records), key=lambda span: max(span.counts(*START)))
     calls = [call for span in spans if (call := _call(span))]
     conversations = []
     for chain in _chains(calls):
@@ -88,11 +87,6 @@ def _spans(records: Sequence[JsonRecord]) -> Iterator[JsonRecord]:
             for key in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
                 for scope in resource.records(key):
                     yield from scope.records("spans")
-
-
-def _start(span: JsonRecord) -> int:
-    digits = str(span.get("startTimeUnixNano", span.get("start_time_unix_nano")))
-    return int(digits) if digits.isdecimal() and len(digits) <= MAX_TIME_DIGITS else 0
 
 
 def _call(span: JsonRecord) -> _Call | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +11,13 @@ from hippocampus.formats import anthropic, openai_chat, openai_responses
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import Adapter
 from hippocampus.formats.usage import Usage, usage_of
-from hippocampus.replay.readers.values import JsonRecord, as_string_or_json
+from hippocampus.replay.readers.values import (
+    JsonRecord,
+    as_list,
+    as_string_or_json,
+    as_text,
+    role_of,
+)
 
 MessageFormat = Literal["chat", "responses", "anthropic"]
 ADAPTERS: dict[MessageFormat, Adapter] = {
@@ -111,3 +117,27 @@ def chat_calls(recorded: Iterable[JsonRecord], arguments: str = "arguments") -> 
         for call in recorded
         for of in [call.record("function") or call]
     ]
+
+
+def with_commands(
+    messages: Iterable[JsonRecord], answer_of: Callable[[JsonRecord, str], tuple[RawMessage, str]]
+) -> Iterator[RawMessage]:
+    """Yield the chat messages of an agent that may write its calls into its text.
+
+    `answer_of` takes an answer and the id for such a call, and returns the id if it has the call: then
+    the user's next message is the result.
+    """
+    waiting = ""
+    for number, message in enumerate(messages):
+        role, content = role_of(message), message.get("content")
+        if role == "assistant":
+            answer, waiting = answer_of(message, f"call_{number}")
+            yield answer
+        elif role == "tool":
+            ids = as_list(message.get("tool_call_ids")) or [message.get("tool_call_id")]
+            yield RawMessage.result(as_text(ids[0]), content)
+        elif role == "user" and waiting:
+            yield RawMessage.result(waiting, content)
+            waiting = ""
+        else:
+            yield RawMessage.user(content, role)

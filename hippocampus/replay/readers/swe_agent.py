@@ -6,11 +6,16 @@ An action in a code block becomes a tool call, and the message after it the resu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from hippocampus.formats import json_text
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_call, chat_calls
-from hippocampus.replay.readers.values import JsonRecord, as_list, as_record, as_text, role_of
+from hippocampus.replay.readers.raw import (
+    RawConversation,
+    RawMessage,
+    chat_call,
+    chat_calls,
+    with_commands,
+)
+from hippocampus.replay.readers.values import JsonRecord, as_record
 
 NAME = "swe-agent"
 OWN_COMMANDS = re.compile(
@@ -36,7 +41,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             parsed = json_text.read(config, None) if isinstance(config, str) else config
             name = as_record(parsed).record("agent").record("model").text("name")
             model = "" if name in NO_MODELS else name
-            messages, info = list(_messages(history)), record.record("info")
+            messages, info = list(with_commands(history, _answer)), record.record("info")
             made = RawConversation(
                 "chat", messages, submission=info.text("submission"), model=model
             )
@@ -48,23 +53,6 @@ def _history(record: JsonRecord) -> list[JsonRecord]:
     is_known = "trajectory" in record or "environment" in record or "replay_config" in record
     history = record.records("history") if is_known else []
     return [message for message in history if "role" in message]
-
-
-def _messages(history: list[JsonRecord]) -> Iterator[RawMessage]:
-    waiting = ""
-    for number, message in enumerate(history):
-        role, content = role_of(message), message.get("content")
-        if role == "assistant":
-            answer, waiting = _answer(message, f"call_{number}")
-            yield answer
-        elif role == "tool":
-            ids = as_list(message.get("tool_call_ids")) or [message.get("tool_call_id")]
-            yield RawMessage.result(as_text(ids[0]), content)
-        elif role == "user" and waiting:
-            yield RawMessage.result(waiting, content)
-            waiting = ""
-        else:
-            yield RawMessage.user(content, role)
 
 
 def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:

@@ -237,23 +237,17 @@ def _strategy(
 
 
 def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[str, Any]:
-    """Return a recall with its answer, from the contents stored at the case's moment."""
+    """Return a recall with its answer, from the contents stored at the case's moment.
+
+    For an offloaded result it is a slice of the result with its call's id; without an id, of all results.
+    """
     with _strategy(folder, case.condition, case.id) as session:
         if isinstance(session, Session):
             text = session.answer(arguments)
-        else:
-            text = _offloaded(folder.cases(case.moment)[0], arguments)
-    return {"arguments": arguments, "answer": text, "tokens": tokens.count(text)}
-
-
-def _offloaded(whole: StudyCase, arguments: str) -> str:
-    """Return a slice of the result with a call id in the whole list; without an id, of all results."""
-    results = {
-        part.call_id: part.text
-        for message in transcript.numbered(read(whole.view))
-        for part in message.parts
-        if part.kind == "result"
-    }
+            return {"arguments": arguments, "answer": text, "tokens": tokens.count(text)}
+    whole = transcript.numbered(read(folder.cases(case.moment)[0].view))
+    parts = (part for message in whole for part in message.parts if part.kind == "result")
+    results = {part.call_id: part.text for part in parts}
     call = calls.read_call("", arguments)
     try:
         if call.problem is not None:
@@ -262,6 +256,7 @@ def _offloaded(whole: StudyCase, arguments: str) -> str:
             raise calls.never_existed(call.entry_id, results)
         everything = "\n".join(f"[{name}]\n{text}" for name, text in results.items())
         text = results[call.entry_id] if call.entry_id else everything
-        return recall.take(text, call.request, call.max_tokens or RECALL_TOKENS)
+        text = recall.take(text, call.request, call.max_tokens or RECALL_TOKENS)
     except RecallError as problem:
-        return calls.render(problem)
+        text = calls.render(problem)
+    return {"arguments": arguments, "answer": text, "tokens": tokens.count(text)}
