@@ -54,13 +54,9 @@ OTHER_NUMBERS = {
 THRESHOLDS = ("fade_below", "sleep_below", "digest_below")
 SCALES = (1.0, 0.6, 0.8, 1.25, 1.6)
 """Factors of the thresholds that are replayed."""
+MAX_SHOWN = 3
+"""The files that an error names."""
 SCORED = ("the policy's law", "the fitted law")
-
-
-def split(seen: Column, owners: set[str]) -> tuple[Column, Column]:
-    """Return the rows of all other owners, and the rows of `owners`."""
-    theirs = np.isin(seen["owner"], sorted(owners))
-    return seen[~theirs], seen[theirs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,15 +211,17 @@ class Tuned(NamedTuple):
 
 def scored(
     seen: Column, folds: Iterable[set[str]], start: Law
-) -> tuple[dict[str, float], list[Law]]:
-    """Return the cross-validated scores of both laws, and the laws fitted without one part each."""
-    scores, laws = dict.fromkeys(SCORED, 0.0), []
+) -> tuple[dict[str, float], dict[str, list[Law]]]:
+    """Return the cross-validated scores of both laws, and the laws of each without one part each."""
+    scores = dict.fromkeys(SCORED, 0.0)
+    laws: dict[str, list[Law]] = {name: [] for name in SCORED}
     for fold in folds:
-        train, test = split(seen, fold)
-        laws.append(fit(train, start))
+        is_left_out = np.isin(seen["owner"], sorted(fold))
+        train, test = seen[~is_left_out], seen[is_left_out]
         share = test["weight"].sum() / seen["weight"].sum()
-        for name, law in zip(SCORED, (start.calibrated(train), laws[-1]), strict=True):
+        for name, law in zip(SCORED, (start.calibrated(train), fit(train, start)), strict=True):
             scores[name] += float(share) * brier(law.probabilities(test), test)
+            laws[name].append(law)
     return scores, laws
 
 
@@ -253,15 +251,13 @@ def tune(
     folds = folds_of(observed)
     if not folds[1:]:
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
-        raise RecordingError(", ".join(map(str, files[:3])), reason)
+        raise RecordingError(", ".join(map(str, files[:MAX_SHOWN])), reason)
     seen, start = observations(observed), law_of(policy)
     scores, laws = scored(seen, folds, start)
-    law = fit(seen, start)
-    if min(SCORED, key=lambda name: scores[name]) != SCORED[-1]:
-        trains = (split(seen, fold)[0] for fold in folds)
-        law, *laws = (start.calibrated(rows) for rows in (seen, *trains))
+    better = min(SCORED, key=lambda name: scores[name])
+    law = fit(seen, start) if better == SCORED[-1] else start.calibrated(seen)
     everything, before, after, chosen = Figures(), Figures(), Figures(), list[int]()
-    for fold, own in track(zip(folds, laws, strict=True), len(folds), "replaying parts"):
+    for fold, own in track(zip(folds, laws[better], strict=True), len(folds), "replaying parts"):
         changed = (fields_of(policy, own, scale) for scale in SCALES)
         tried = [policy, *(applied(policy, fields) for fields in changed)]
         train = [file.path for file in observed if file.owner not in fold]

@@ -36,15 +36,13 @@ def is_own(record: JsonRecord) -> bool:
     return kind_of(record) == "archive" and "session" in record and "part" in record
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the contexts as conversations."""
-    conversations = []
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield the contexts as conversations."""
     for context in contexts(records):
         is_known, items = context.format in KINDS, context.items
         messages = list(map(RawMessage, items) if is_known else _as_chat(items))
         kind = KINDS.get(context.format, "chat")
-        conversations.append(RawConversation(kind, messages, model=context.model))
-    return conversations
+        yield RawConversation(kind, messages, model=context.model)
 
 
 class SessionRecording(NamedTuple):

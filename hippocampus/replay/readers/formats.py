@@ -5,7 +5,7 @@ The only module that knows all readers, which do not know each other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -46,8 +46,8 @@ class RecordingReader(Protocol):
     def is_own(self, record: JsonRecord, /) -> bool:
         """Return whether a record can only be of this format."""
 
-    def read(self, records: list[JsonRecord], /) -> list[RawConversation]:
-        """Return the conversations of a file."""
+    def read(self, records: list[JsonRecord], /) -> Iterable[RawConversation]:
+        """Return or yield the conversations of a file."""
 
 
 READERS: tuple[RecordingReader, ...] = (
@@ -84,7 +84,7 @@ def read(document: JsonDocument) -> tuple[str, list[RawConversation], tuple[str,
         RecordingError: the document is in no known format.
     """
     if program := _reader_of(READERS, document.records):
-        return program.NAME, program.read(document.records), document.broken
+        return program.NAME, list(program.read(document.records)), document.broken
     names, conversations, broken = list[str](), list[RawConversation](), [*document.broken]
     for number, record in enumerate(document.records, start=1):
         messages = next((found for key in LIST_FIELDS if (found := record.records(key))), [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from hippocampus.formats.usage import Usage
@@ -18,9 +19,8 @@ def is_own(record: JsonRecord) -> bool:
     return bool(_samples(record))
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation per sample and epoch."""
-    conversations = []
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield a conversation per sample and epoch."""
     for record in records:
         usual_model = record.record("eval").text("model")
         for sample in _samples(record):
@@ -37,8 +37,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             ]
             model = (sample.record("output").text("model") or usual_model).rpartition("/")[2]
             name = f"{sample.get('id')}-{sample.get('epoch')}"
-            conversations.append(RawConversation("chat", messages, name, model=model))
-    return conversations
+            yield RawConversation("chat", messages, name, model=model)
 
 
 def _samples(record: JsonRecord) -> list[JsonRecord]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_calls
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_text, text_of
@@ -16,14 +18,30 @@ def is_own(record: JsonRecord) -> bool:
     return bool(_thread(record)) or _kind(record) in {"human", "ai"}
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation per thread, or a single conversation of all records."""
-    threads = [_thread(record) for record in records]
-    lists = [thread for thread in threads if thread] or [records]
-    return [
-        RawConversation("chat", [message for step in thread for message in _step(step)])
-        for thread in lists
-    ]
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield a conversation per thread, or a single conversation of all records."""
+    threads = [thread for record in records if (thread := _thread(record))]
+    for thread in threads or [records]:
+        messages: list[RawMessage] = []
+        for record in thread:
+            kind = _kind(record)
+            message = record.record("kwargs") or record.record("data") or record
+            content = message.get("content")
+            if kind == "ai":
+                calls = chat_calls(message.records("tool_calls"), "args")
+                metadata = message.record("response_metadata")
+                model = next(filter(None, map(metadata.text, MODEL_FIELDS)), "")
+                counts = message.record("usage_metadata")
+                sent, output = counts.counts("input_tokens", "output_tokens")
+                details = counts.record("input_token_details")
+                cached, written = details.counts("cache_read", "cache_creation")
+                usage = Usage.of_total(sent, cached, written, output)
+                messages.append(RawMessage.answer(text_of(content), calls, usage, model))
+            elif kind == "tool":
+                messages.append(RawMessage.result(message.text("tool_call_id"), content))
+            elif kind in ROLES:
+                messages.append(RawMessage.user(content, ROLES[kind]))
+        yield RawConversation("chat", messages)
 
 
 def _thread(record: JsonRecord) -> list[JsonRecord]:
@@ -39,21 +57,3 @@ def _kind(message: JsonRecord) -> str:
         name = as_text((as_list(message.get("id")) or [""])[-1])
         return name.removesuffix("Chunk").removesuffix("Message").lower()
     return message.text("type").removesuffix("MessageChunk").lower()
-
-
-def _step(record: JsonRecord) -> list[RawMessage]:
-    kind = _kind(record)
-    message = record.record("kwargs") or record.record("data") or record
-    if kind == "ai":
-        calls = chat_calls(message.records("tool_calls"), "args")
-        metadata, counts = message.record("response_metadata"), message.record("usage_metadata")
-        model = next(filter(None, map(metadata.text, MODEL_FIELDS)), "")
-        sent, output = counts.counts("input_tokens", "output_tokens")
-        read, written = counts.record("input_token_details").counts("cache_read", "cache_creation")
-        usage = Usage.of_total(sent, read, written, output)
-        return [RawMessage.answer(text_of(message.get("content")), calls, usage, model)]
-    if kind == "tool":
-        return [RawMessage.result(message.text("tool_call_id"), message.get("content"))]
-    if kind in ROLES:
-        return [RawMessage.user(message.get("content"), ROLES[kind])]
-    return []

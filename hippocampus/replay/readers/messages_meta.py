@@ -7,7 +7,7 @@ into the list; the reader undoes both.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hippocampus.formats.conversation import Item
@@ -39,9 +39,8 @@ def is_own(record: JsonRecord) -> bool:
     return any(field in meta for field in OWN_FIELDS) and bool(record.records("messages"))
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the contexts of sessions and of their sub-agents as conversations."""
-    conversations = []
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield the contexts of sessions and of their sub-agents as conversations."""
     for record in filter(is_own, records):
         meta = record.record("meta")
         prompt = meta.record("session_meta").record("base_instructions").text("text")
@@ -60,11 +59,8 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             calls = _call_ids(contexts)
             if agent and calls and calls <= _call_ids(agents[""]):
                 continue  # A copy of the main conversation, for its summary.
-            conversations += [
-                RawConversation("chat", _joined(context, usage), agent, prompt, model=model)
-                for context in contexts
-            ]
-    return conversations
+            for context in contexts:
+                yield RawConversation("chat", _joined(context, usage), agent, prompt, model=model)
 
 
 def _call_ids(contexts: Sequence[Sequence[JsonRecord]]) -> set[str]:

@@ -22,42 +22,37 @@ def is_own(record: JsonRecord) -> bool:
     return bool(_messages(record))
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the contexts of sessions as conversations; a compaction starts a context."""
-    return [
-        RawConversation("chat", context, f"agent-{info.text('id')}" if info.get("parentID") else "")
-        for record in records
-        for info in [record.record("info")]
-        for context in _contexts(_messages(record))
-    ]
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield the contexts of sessions as conversations.
+
+    A compaction starts a context, with the request for a summary, and the summary.
+    """
+    for record in records:
+        session = record.record("info")
+        name = f"agent-{session.text('id')}" if session.get("parentID") else ""
+        context, request = list[RawMessage](), list[RawMessage]()
+        for message in _messages(record):
+            info, parts = message.record("info"), message.records("parts")
+            if role_of(info) == "user":
+                texts = [
+                    REPLACED_PARTS.get(kind_of(part)) or part.text("text")
+                    for part in parts
+                    if kind_of(part) in {"text", *REPLACED_PARTS} and not part.get("ignored")
+                ]
+                raw = [RawMessage.user(_with_images("\n".join(filter(None, texts)), parts))]
+                request = raw if any(kind_of(part) == "compaction" for part in parts) else []
+            else:
+                raw = list(_answers(info, parts))
+            context += raw
+            if info.get("summary") is True and request:
+                yield RawConversation("chat", context, name)
+                context = [*request, *without_usage(raw)]
+        yield RawConversation("chat", context, name)
 
 
 def _messages(record: JsonRecord) -> list[JsonRecord]:
     found = record.records("messages")
     return [message for message in found if "parts" in message and role_of(message.record("info"))]
-
-
-def _contexts(messages: Sequence[JsonRecord]) -> Iterator[list[RawMessage]]:
-    """Yield the contexts; later ones start with the request for a summary, and the summary."""
-    context: list[RawMessage] = []
-    request: list[RawMessage] = []
-    for message in messages:
-        info, parts = message.record("info"), message.records("parts")
-        if role_of(info) == "user":
-            texts = [
-                REPLACED_PARTS.get(kind_of(part)) or part.text("text")
-                for part in parts
-                if kind_of(part) in {"text", *REPLACED_PARTS} and not part.get("ignored")
-            ]
-            raw = [RawMessage.user(_with_images("\n".join(filter(None, texts)), parts))]
-            request = raw if any(kind_of(part) == "compaction" for part in parts) else []
-        else:
-            raw = list(_answers(info, parts))
-        context += raw
-        if info.get("summary") is True and request:
-            yield context
-            context = [*request, *without_usage(raw)]
-    yield context
 
 
 def _with_images(text: str, parts: Sequence[JsonRecord]) -> str | list[Item]:

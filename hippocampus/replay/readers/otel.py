@@ -62,11 +62,10 @@ def is_own(record: JsonRecord) -> bool:
     return any(True for _ in _spans([record]))
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return the chains of calls as conversations: the list of the last call, with its answer."""
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield the chains of calls as conversations: the list of the last call, with its answer."""
     spans = sorted(_spans(records), key=lambda span: max(span.counts(*START)))
     calls = [call for span in spans if (call := _call(span))]
-    conversations = []
     for chain in _chains(calls):
         # An earlier call of the chain has the usage of the answer that its list ends before.
         answering = {sum(item["role"] == "assistant" for item in call.sent): call for call in chain}
@@ -77,8 +76,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             call = answering.get(number) if is_answer else None
             number += is_answer
             messages.append(RawMessage(item, call.usage, call.model) if call else RawMessage(item))
-        conversations.append(RawConversation("chat", messages, tools=chain[-1].tools))
-    return conversations
+        yield RawConversation("chat", messages, tools=chain[-1].tools)
 
 
 def _spans(records: Sequence[JsonRecord]) -> Iterator[JsonRecord]:

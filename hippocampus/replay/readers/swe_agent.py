@@ -6,6 +6,7 @@ An action in a code block becomes a tool call, and the message after it the resu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from hippocampus.formats import json_text
 from hippocampus.replay.readers.raw import (
@@ -32,21 +33,17 @@ def is_own(record: JsonRecord) -> bool:
     return bool(_history(record))
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation per trajectory."""
-    conversations = []
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield a conversation per trajectory."""
     for record in records:
         if history := _history(record):
             config = record.get("replay_config")
             parsed = json_text.read(config, None) if isinstance(config, str) else config
             name = as_record(parsed).record("agent").record("model").text("name")
             model = "" if name in NO_MODELS else name
-            messages, info = list(with_commands(history, _answer)), record.record("info")
-            made = RawConversation(
-                "chat", messages, submission=info.text("submission"), model=model
-            )
-            conversations.append(made)
-    return conversations
+            messages = list(with_commands(history, _answer))
+            submission = record.record("info").text("submission")
+            yield RawConversation("chat", messages, submission=submission, model=model)
 
 
 def _history(record: JsonRecord) -> list[JsonRecord]:
