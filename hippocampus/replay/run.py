@@ -32,6 +32,8 @@ from hippocampus.storage import files as storage
 
 log = logging.getLogger("hippocampus")
 OURS = "hippocampus"
+NAME_DIGITS = 16
+"""The length of the name of a page of texts, which is a hash."""
 Row = dict[str, Any]
 """The figures of a recording, or the `path` of a file that is not replayed and the `reason`."""
 
@@ -132,7 +134,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
     }
     if texts and options.texts:
         named = hashlib.sha256(f"{recording.path}\0{recording.name}".encode("utf-8", "replace"))
-        page = options.texts / f"{named.hexdigest()[:16]}.html"
+        page = options.texts / f"{named.hexdigest()[:NAME_DIGITS]}.html"
         content = texts_page(texts.data(recording, ours)).encode("utf-8", "replace")
         storage.replace_file(page, content)
         row["texts"] = f"{page.parent.name}/{page.name}"

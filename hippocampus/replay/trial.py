@@ -53,6 +53,7 @@ BASH: Item = {
         "required": ["command"],
     },
 }
+DIGEST_DIGITS, SECOND_DIGITS, DOLLAR_DIGITS = 16, 3, 4
 SECRET = re.compile("KEY|TOKEN")
 KILL_SECONDS = 2.0
 """The wait for the last output of a killed command."""
@@ -96,7 +97,7 @@ def tasks_in(folder: Path) -> list[Task]:
 def digest_of(tasks: list[Task]) -> str:
     """Return a hash of the names and prompts of tasks, which does not depend on their folder."""
     text = "\0".join(f"{task.name}\0{task.prompt}" for task in tasks)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ def report(record: TrialRecord, tasks: list[Task]) -> dict[str, Any]:
         "solved_by_view_alone": only_view,
         "mcnemar_p": mcnemar(only_raw, only_view),
         "cost_percent": cost,
-        "dollars": round(record.dollars(), 4),
+        "dollars": round(record.dollars(), DOLLAR_DIGITS),
     }
 
 
@@ -208,7 +209,7 @@ def _figures(record: TrialRecord, names: list[str]) -> dict[str, Any]:
         "input_tokens": usage.context_tokens,
         "cached_tokens": usage.cache_read_tokens,
         "output_tokens": usage.output_tokens,
-        "dollars": round(sum(map(record.dollars, names)), 4),
+        "dollars": round(sum(map(record.dollars, names)), DOLLAR_DIGITS),
         "unpriced_calls": sum(answer["dollars"] is None for answer in answers),
         "seconds": round(sum(end["seconds"] for end in ends), 1),
         "recalls": sum(end["recalls"] for end in ends),
@@ -285,7 +286,7 @@ def _ask(
     offered += session.tools(wire.adapter.NAME) if session else []
     started = time.monotonic()
     answer = wire.ask(view, offered)["answer"]
-    seconds = round(time.monotonic() - started, 3)
+    seconds = round(time.monotonic() - started, SECOND_DIGITS)
     if session:
         with contextlib.suppress(ValueError):
             session.billed(answer)
@@ -315,7 +316,7 @@ def _serve(
             results.append((call_id, f"{output}\n(exit status {status})", status != 0))
         else:
             results.append((call_id, f"there is no tool {tool!r} with these arguments", True))
-    seconds = round(time.monotonic() - started, 3)
+    seconds = round(time.monotonic() - started, SECOND_DIGITS)
     record.add(name=name, results=results, seconds=seconds)
 
 

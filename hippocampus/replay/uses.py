@@ -23,7 +23,7 @@ WORD = re.compile(r"[^\W\d_]+")
 LINE_PREFIX = re.compile(r"(?:L?\d+[a-z]{0,2} ?[→\t:|])?\s*[+-]?\s*")
 """A line number printed by a tool (`12→`, `12:`, `L12:`), and the sign of a diff."""
 NUMBER = re.compile(r"[\s\d→:|-]*")
-ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([nrt])|(.))")
+ESCAPE = re.compile(r"\\(?:u(?P<code>[0-9a-fA-F]{4})|(?P<blank>[nrt])|(?P<own>.))")
 MIN_PATCH_CHARACTERS = 10
 """Shorter lines of a patch (`else:`, `pass`) occur in any command."""
 
@@ -84,7 +84,12 @@ def searchable(text: str) -> str:
     opened = list(opened_texts(text))
     if opened == [text]:
         opened = [
-            ESCAPE.sub(lambda to: chr(int(to[1], 16)) if to[1] else " " if to[2] else to[3], text)
+            ESCAPE.sub(
+                lambda to: (
+                    chr(int(to["code"], 16)) if to["code"] else " " if to["blank"] else to["own"]
+                ),
+                text,
+            )
         ]
     return "\n".join(map(collapsed, (text, *opened)))
 

@@ -24,8 +24,9 @@ SCRIPTS = ("draw.js", "scatter.js", "charts.js", "timeline.js", "recording.js", 
 TEXTS_SCRIPTS = ("draw.js", "texts.js")
 OTHER_LINES = 8
 """The number of the style sheet's line styles for strategies that are neither ours nor a bound."""
+ALL_PERCENT = 100
 LIMITED = {"tokens_percent", "cost_percent", "cost_if_read_percent"}
-"""The figures of which more than 100 percent is a loss."""
+"""The figures of which more than `ALL_PERCENT` is a loss."""
 LINES = ("broken", "problems")
 """The fields of a recording's row that are lists of sentences."""
 text = html.escape
@@ -153,7 +154,7 @@ def _headline(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
         ("asked for and cut", "read_percent", f"{of(asked - read, asked)} tokens to read"),
     )
     listed = (
-        f"<div><dt>{name}</dt><dd><strong{_loss(ours, field)}>{100 - ours[field]:,.1f}<small> %</small>"
+        f"<div><dt>{name}</dt><dd><strong{_loss(ours, field)}>{ALL_PERCENT - ours[field]:,.1f}<small> %</small>"
         f"</strong><span>{text(detail)}</span></dd></div>"
         for name, field, detail in shown
     )
@@ -165,7 +166,7 @@ def _dollars(amount: float, digits: int) -> str:
 
 
 def _loss(figures: Mapping[str, Any], field: str) -> str:
-    return ' class="loss"' if field in LIMITED and figures[field] > 100 else ""
+    return ' class="loss"' if field in LIMITED and figures[field] > ALL_PERCENT else ""
 
 
 def _summary(name: str, summary: dict[str, Any], outcome: dict[str, Any]) -> str:
@@ -204,12 +205,12 @@ def _recording(number: int, recording: dict[str, Any], outcome: dict[str, Any]) 
     # The tick of the bar is the cost of sending everything, and its end is twice that.
     bar = (
         f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{min(cost, 200) / 2:.1f}" height="8"/><path d="M50 0v8"/></svg>'
+        f'<rect width="{min(cost / 2, ALL_PERCENT):.1f}" height="8"/><path d="M50 0v8"/></svg>'
     )
     shown = (
         ("calls", "calls", ours["calls"], f"{ours['calls']:,}", False),
         ("tokens", "tokens sent raw", raw["tokens"], f"{raw['tokens']:,}", False),
-        ("cost", "net cost", cost, f"{cost:.1f} %", cost > 100),
+        ("cost", "net cost", cost, f"{cost:.1f} %", cost > ALL_PERCENT),
         ("saved", "money saved", saved, _dollars(saved, 3), saved < 0),
         ("hidden", "hidden uses", hidden, f"{hidden:,} of {uses:,}", False),
     )

@@ -32,6 +32,8 @@ LINES = {
     "user",
 }
 OWN_FIELDS = {"sessionId", "session_id", "leafUuid", "isSnapshotUpdate"}
+NAME_CHARACTERS = 8
+"""The length of the name that a sidechain has from its first line."""
 NO_MODEL = "<synthetic>"
 """The model's name in lines by the program itself, such as a failed request."""
 
@@ -53,7 +55,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
         chain = record.text("parent_tool_use_id")
         if record.get("isSidechain"):
             uuid = record.text("uuid")
-            root = root_of.get(record.text("parentUuid"), uuid[:8])
+            root = root_of.get(record.text("parentUuid"), uuid[:NAME_CHARACTERS])
             root_of[uuid] = root
             chain = f"agent-{record.text('agentId') or root}"
         chains.setdefault(chain, []).append(record)
