@@ -12,8 +12,7 @@ import json
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from math import ceil
 from pathlib import Path
@@ -28,7 +27,7 @@ from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
-from hippocampus.replay.study.folder import RAW, StudyCase, StudyFolder
+from hippocampus.replay.study.folder import RAW, StudyFolder
 from hippocampus.replay.study.wires import Wire, ask_in_turn, list_price, wire_of
 from hippocampus.storage import files
 
@@ -93,65 +92,56 @@ def estimate(folder: StudyFolder) -> list[str]:
 
 def take_steps(folder: StudyFolder) -> Iterator[str]:
     """Let readers take the missing steps; yield an empty text per step, or a problem."""
-    cases, settings = folder.by_id(), folder.settings
     by_condition: defaultdict[str, list[str]] = defaultdict(list)
-    for name, case in cases.items():
+    for name, case in folder.by_id().items():
         by_condition[case.condition].append(name)
-    readers = [group for names in by_condition.values() for group in _groups(names, settings.seed)]
-
-    def text(name: str, path: Path | None) -> str:
-        has_recall = cases[name].condition != RAW
-        more = " and in what `recall` returns" if has_recall else ""
-        asked = _substituted("step", name, path, more=more)
-        if has_recall:
-            example = '{"entry_id": "…", "lines": [1, 40]}'
-            command = ["hippocampus", "study-recall", str(path and path.absolute()), example]
-            run = f" Run for example\n{shlex.join(command)}" if path else ""
-            asked += PROMPTS["recall"].substitute(run=run)
-        conversation, rule = transcript.text_of_conversation(cases[name]), transcript.RULE
-        return f"{asked}\n{conversation}\n\n{rule} END: your next message {rule}\n"
-
-    questions = Questions(
-        "readers", shuffled(readers, settings.seed), text, lambda _, it: step_in(it)
-    )
-    yield from _ask(folder, settings.reader, questions)
+    seed = folder.settings.seed
+    readers = [group for names in by_condition.values() for group in _groups(names, seed)]
+    yield from _ask(folder, folder.settings.reader, "readers", shuffled(readers, seed))
 
 
 def judge_steps(folder: StudyFolder) -> Iterator[str]:
     """Let the judge compare the steps of moments that have all steps; yield as `take_steps` does."""
-    settings, rule = folder.settings, transcript.RULE
-    cases: dict[str, list[StudyCase]] = {}
+    ready: set[str] = set()
     for moment in folder.moments:
-        made = folder.cases(moment.id)
-        if all(folder.last("result", case.id) for case in made):
-            cases |= dict.fromkeys(moment.judgements(), made)
-
-    def labels(name: str) -> dict[str, str]:
-        return labels_of([case.id for case in cases[name]], settings.seed, name)
-
-    def text(name: str, path: Path | None) -> str:
-        whole = cases[name][0]
-        parts = [_substituted("judge", name, path), transcript.text_of_conversation(whole)]
-        parts.append(f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}")
-        for label, case_id in labels(name).items():
-            parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder, case_id)}")
-        return "\n\n".join([*parts, f"{rule} END {rule}\n"])
-
+        if all(folder.last("result", case.id) for case in folder.cases(moment.id)):
+            ready.update(moment.judgements())
     # Groups are made of all moments, so that a moment's judge does not depend on missing steps.
     passes = zip(*(moment.judgements() for moment in folder.moments), strict=True)
-    judges = [group for names in passes for group in _groups(names, settings.seed)]
-    groups = [[name for name in group if name in cases] for group in judges]
-    questions = Questions(
-        "judges", groups, text, lambda name, it: verdicts_in(it.get("verdicts"), labels(name))
-    )
-    yield from _ask(folder, settings.judge, questions)
+    judges = [group for names in passes for group in _groups(names, folder.settings.seed)]
+    groups = [[name for name in group if name in ready] for group in judges]
+    yield from _ask(folder, folder.settings.judge, "judges", groups)
 
 
-def _substituted(prompt: str, name: str, path: Path | None, **fields: str) -> str:
-    """Return a prompt for the reader of a file, or for a model if `path` is None."""
-    case = f'"case": "{name}", ' if path else ""
-    how = IN_FILE if path else AS_CALLS if prompt == "step" else AS_ANSWER
-    return PROMPTS[prompt].substitute(fields, how=how, case=case)
+def _question(folder: StudyFolder, name: str, path: Path | None) -> str:
+    """Return the text for the reader of a case or the judge of a judgement, in a file or for a model."""
+    rule, case = transcript.RULE, folder.by_id().get(name)
+    how = IN_FILE if path else AS_CALLS if case else AS_ANSWER
+    fields = {"how": how, "case": f'"case": "{name}", ' if path else ""}
+    if case is None:
+        whole = folder.cases(name.rpartition("-")[0])[0]
+        parts = [PROMPTS["judge"].substitute(fields), transcript.text_of_conversation(whole)]
+        parts.append(f"{rule} THE RECORDED STEP {rule}\n{whole.recorded}")
+        for label, case_id in labels_of(folder, name).items():
+            parts.append(f"{rule} STEP {label} {rule}\n{step_of(folder, case_id)}")
+        return "\n\n".join([*parts, f"{rule} END {rule}\n"])
+    has_recall = case.condition != RAW
+    more = " and in what `recall` returns" if has_recall else ""
+    asked = PROMPTS["step"].substitute(fields, more=more)
+    if has_recall:
+        example = '{"entry_id": "…", "lines": [1, 40]}'
+        command = ["hippocampus", "study-recall", str(path and path.absolute()), example]
+        run = f" Run for example\n{shlex.join(command)}" if path else ""
+        asked += PROMPTS["recall"].substitute(run=run)
+    conversation = transcript.text_of_conversation(case)
+    return f"{asked}\n{conversation}\n\n{rule} END: your next message {rule}\n"
+
+
+def _result(folder: StudyFolder, name: str, answer: Mapping[str, Any]) -> Result | str:
+    """Return the step or the verdicts in an answer, or a sentence on the problem with it."""
+    if name in folder.by_id():
+        return step_in(answer)
+    return verdicts_in(answer.get("verdicts"), labels_of(folder, name))
 
 
 def step_of(folder: StudyFolder, name: str) -> str:
@@ -166,10 +156,11 @@ def shuffled(values: Iterable[T], *seed: object) -> list[T]:
     return Random("\0".join(map(str, seed))).sample(listed, len(listed))  # noqa: S311 - it can be drawn again
 
 
-def labels_of(names: Iterable[str], seed: int, judgement: str) -> dict[str, str]:
+def labels_of(folder: StudyFolder, judgement: str) -> dict[str, str]:
     """Return the cases by letter, in the moment's random order; the second pass reverses it."""
     moment, _, number = judgement.rpartition("-")
-    order = shuffled(names, seed, moment)
+    names = [case.id for case in folder.cases(moment)]
+    order = shuffled(names, folder.settings.seed, moment)
     return dict(zip(ascii_uppercase, order if number == "1" else reversed(order), strict=False))
 
 
@@ -182,9 +173,8 @@ def verdicts_in(answer: object, labels: Iterable[str]) -> Result | str:
                 "quality": int() | float() as quality,
                 "same_effect": bool(),
                 "false_facts": list(),
-            }:
-                if 0 <= quality <= MAX_QUALITY:
-                    continue
+            } if 0 <= quality <= MAX_QUALITY:
+                continue
         return (
             f"{label} lacks a quality from 0 to {MAX_QUALITY}, a same_effect that is true or false, "
             "or a list of false_facts"
@@ -206,30 +196,19 @@ def step_in(line: Mapping[str, Any]) -> Result | str:
     return {"text": text, "calls": steps}
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
-    """The texts that readers or judges answer with a JSON object each."""
-
-    role: str
-    groups: Sequence[Sequence[str]]
-    """The names of the texts, by the reader of files that gets them."""
-    text: Callable[[str, Path | None], str]
-    """Takes a name, and the path of the text's file, which a model has not."""
-    result: Callable[[str, Mapping[str, Any]], Result | str]
-    """Takes a name and a JSON object, and returns its result or the problem with it."""
-
-
-def _ask(folder: StudyFolder, who: str, questions: Questions) -> Iterator[str]:
-    """Ask a model, or readers of files; yield an empty text per question, or a problem."""
+def _ask(
+    folder: StudyFolder, who: str, role: str, groups: Sequence[Sequence[str]]
+) -> Iterator[str]:
+    """Ask a model, or a reader of files per group; yield an empty text per question, or a problem."""
     if who == FILES:
-        yield from _exchange(folder, questions)
+        yield from _exchange(folder, role, groups)
         return
     wire = wire_of(who)
-    names = filter(folder.is_open, itertools.chain.from_iterable(questions.groups))
-    yield from ask_in_turn(names, lambda name: _ask_model(folder, wire, name, questions))
+    names = filter(folder.is_open, itertools.chain.from_iterable(groups))
+    yield from ask_in_turn(names, lambda name: _ask_model(folder, wire, name))
 
 
-def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions) -> None:
+def _ask_model(folder: StudyFolder, wire: Wire, name: str) -> None:
     """Ask a model, with the tools of its case and recalls; answers of an earlier run are used.
 
     A step is given by calls of the tools, or as JSON. After an answer that is neither, the question is
@@ -245,7 +224,7 @@ def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions)
         )
         for tool in (case.tools if case else ())
     ]
-    items: list[Item] = [{"role": "user", "content": questions.text(name, None)}]
+    items: list[Item] = [{"role": "user", "content": _question(folder, name, None)}]
     for turn in itertools.count():
         if turn == len(exchanges):
             folder.add(name=name, exchange=wire.ask(items, tools))
@@ -262,7 +241,7 @@ def _ask_model(folder: StudyFolder, wire: Wire, name: str, questions: Questions)
             continue
         text = reply.text[reply.text.find("{") : reply.text.rfind("}") + 1]
         value = json_text.read(text, None)
-        found = questions.result(name, value if isinstance(value, dict) else {})
+        found = _result(folder, name, value if isinstance(value, dict) else {})
         if case and reply.calls:
             step = [[tool, arguments] for _, tool, arguments in reply.calls]
             found = {"text": reply.text, "calls": step}
@@ -284,23 +263,23 @@ def _groups(names: Iterable[str], seed: int) -> list[list[str]]:
     return [order[start::count] for start in range(count)]
 
 
-def _exchange(folder: StudyFolder, questions: Questions) -> Iterator[str]:
+def _exchange(folder: StudyFolder, role: str, groups: Sequence[Sequence[str]]) -> Iterator[str]:
     """Write a folder of texts for each group, read the answers, and yield wrong and missing ones.
 
     The first answer to a text counts.
     """
-    for number, names in enumerate(questions.groups, 1):
-        home = folder.path / questions.role / str(number)
+    for number, names in enumerate(groups, 1):
+        home = folder.path / role / str(number)
         for name in names:
             if not (path := home / f"{name}.md").exists():
-                wrapped = LONG_LINE.sub("\\g<0>⤶\n", questions.text(name, path))
+                wrapped = LONG_LINE.sub("\\g<0>⤶\n", _question(folder, name, path))
                 files.replace_file(path, wrapped.encode("utf-8", "replace"))
         lines = files.read_file(home / ANSWERS).decode("utf-8", "replace").split("\n")
         for at, line in enumerate(lines, 1):
             value = json_text.read(line) if line.strip() else {}
             name = str(value.get("case")) if isinstance(value, Mapping) else ""
             if name in names:
-                result = questions.result(name, value)
+                result = _result(folder, name, value)
                 if isinstance(result, str):
                     yield f"{home / ANSWERS}:{at}: {result}"
                 elif folder.is_open(name):

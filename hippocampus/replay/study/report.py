@@ -52,7 +52,7 @@ class StudyReport:
         for moment in folder.moments:
             cases, judgements = [case.id for case in folder.cases(moment.id)], moment.judgements()
             for judgement in judgements:
-                labels = labels_of(cases, settings.seed, judgement)
+                labels = labels_of(folder, judgement)
                 for label, verdict in (folder.last("result", judgement) or {}).items():
                     self.verdicts[labels[label]].append(verdict)
             missing = [name for name in (*cases, *judgements) if not folder.last("result", name)]
