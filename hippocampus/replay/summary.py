@@ -15,7 +15,7 @@ from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import CALL_SECONDS, Prompt, PromptCache
 from hippocampus.replay.measure import Measured, Script
 from hippocampus.replay.uses import values_of
-from hippocampus.session.costs import CALIBRATION_CALLS, Bill, CountedCall
+from hippocampus.session.billing import CALIBRATION_CALLS, Bill, CountedCall
 
 MIN_CALLS = CALIBRATION_CALLS + 10
 """A recording with fewer billed calls is not compared."""

@@ -28,15 +28,19 @@ from hippocampus.formats.calls import (
 from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
 from hippocampus.indexing.extraction import identifiers
 from hippocampus.indexing.unwrap import thinned
+from hippocampus.models import tokens
 from hippocampus.policy import Resolution, Subject, new_entry
 from hippocampus.policy.words import EntryType
 from hippocampus.recall import calls
 from hippocampus.session.history import History
 from hippocampus.session.payloads import (
+    NO_FILES,
     Brought,
+    Files,
     PartSite,
     Payload,
     Payloads,
+    files_of,
     origin_of,
     original_of,
     superseding_key,
@@ -44,7 +48,6 @@ from hippocampus.session.payloads import (
 from hippocampus.session.renderer import first_line, result_subject
 from hippocampus.session.rules import Rules
 from hippocampus.session.view import Rendered, Span
-from hippocampus.session.work_files import NO_FILES, Files, files_of
 from hippocampus.storage.ledger import StoredRecord
 
 MAX_BATCH = 64
@@ -314,7 +317,7 @@ class MessageReader:
         wrote: int | None = None
         keeps = rules.policy.compression_of(resolution) == "none"
         if called and (keeps or not rules.is_small(argued)):
-            weight = rules.count_tokens(argued)
+            weight = tokens.count(argued)
             large = not keeps and weight > rules.policy.arguments_over_tokens
             redaction = self.payloads.redactions.get((called.message, called.at))
             own = Resolution(redact=redaction, index=False if keeps else None)
@@ -358,7 +361,7 @@ class MessageReader:
             self.rules.summaries.ask(str(origin), resolution.redacted(part.text))
         due_turn = self.history.turns[number] + (fresh if large else 0)
         hidden = number in self.hidden
-        shown = record.tokens if full or hidden else self.rules.count_tokens(record.shown)
+        shown = record.tokens if full or hidden else tokens.count(record.shown)
         payload = Payload(record, number, at, shown, due_turn, large, resolution, collapsed=hidden)
         if not (full or hidden):
             self.rendered.append(Rendered(number, at, record.shown, payload.without_images))
@@ -374,7 +377,7 @@ class MessageReader:
         if text != said:
             self.rendered.append(Rendered(number, at, text))
             if held is not None and payload:
-                saved = self.rules.count_tokens(said) - self.rules.count_tokens(text)
+                saved = tokens.count(said) - tokens.count(text)
                 self.payloads.items[held] = payload._replace(weight=payload.weight - saved)
 
     def _thin_again(self, number: int) -> None:
@@ -545,7 +548,7 @@ def with_kind(payload: Payload, history: History, payloads: Payloads, rules: Rul
     policy, record = rules.policy, payload.record
     if record.kind != UNREAD:
         return payload
-    part, resolution = history.raw[payload.message].parts[payload.part], payload.resolution
+    part, resolution = payload.part_in(history), payload.resolution
     kind = rules.kind_of(part.text)
     rate = policy.decay_rate_of(record.entry.type, resolution, kind)
     entry = replace(record.entry, decay=replace(record.entry.decay, rate=rate))

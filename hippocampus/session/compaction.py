@@ -9,7 +9,7 @@ from __future__ import annotations
 import bisect
 import hashlib
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import (
@@ -29,12 +29,12 @@ from hippocampus.indexing import frame
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.session import digest
-from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.digest import MAX_TOKENS, MIN_TOKENS, Room, Steps
 from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.plan import Candidate, calls_to_come
-from hippocampus.session.rules import Rules
+from hippocampus.session.rules import CONSTANTS, Rules
 from hippocampus.session.view import Span, View
+from hippocampus.session.work_files import WorkFiles
 
 KIND = "digest"
 MIN_SPAN_TOKENS = 200
@@ -260,6 +260,16 @@ class Digest(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class DigestCache:
+    """What the last digests of a list have, from which longer ones go on."""
+
+    files: WorkFiles = field(default_factory=WorkFiles)
+    """The files of the list up to the end of its last digest."""
+    lists: dict[str, tuple[Any, Steps]] = field(default_factory=dict)
+    """By the key of a list that a digest replaces, its hash but for its end, and its steps."""
+
+
+@dataclass(frozen=True, slots=True)
 class DigestWriter:
     """Writes the digests of a plan, within their budgets."""
 
@@ -269,26 +279,27 @@ class DigestWriter:
     """The entries of the session by their ids."""
     digests: Mapping[DigestOrigin, Record]
     """The digests among these."""
+    cache: DigestCache
     rules: Rules
 
     def write(self, planned: Sequence[PlannedDigest]) -> list[Digest]:
         """Return the digests of a plan."""
-        view, history, digested = self.view, self.view.history, self.rules.digested
-        self.rules.files.read_to(max((span.end for span, _ in planned), default=0), history)
+        view, history, known_lists = self.view, self.view.history, self.cache.lists
+        self.cache.files.read_to(max((span.end for span, _ in planned), default=0), history)
         shown = {
             origin.start: origin
             for origin, record in self.digests.items()
             if (origin.start, origin.end) in view.folds
             and view.shown[origin.start].parts[0].text == record.shown
         }
-        for gone in digested.keys() - {origin.content for origin in shown.values()}:
-            del digested[gone]  # of a turn that failed, or of another branch
+        for gone in known_lists.keys() - {origin.content for origin in shown.values()}:
+            del known_lists[gone]  # of a turn that failed, or of another branch
         found: list[Digest] = []
         for span, room in planned:
             # What a digest in the view has is stored: a longer digest adds to it, and is hashed on from there.
             start, end, hashed, steps = "", span.start, hashlib.sha256(b"["), Steps()
             if before := shown.get(span.start):
-                inner, known = Span(before.start, before.end), digested.pop(before.content, None)
+                inner, known = Span(before.start, before.end), known_lists.pop(before.content, None)
                 if known is None:
                     opened = hashlib.sha256(original_of(view, inner)[:-1])
                     known = opened, steps.extended(history.quotable_range(*inner))
@@ -300,17 +311,13 @@ class DigestWriter:
             hashed.update(items[1:-1])
             origin = DigestOrigin(span.start, span.end, _closed(hashed))
             steps = steps.extended(history.quotable_range(*added))
-            digested[origin.content] = hashed, steps
+            known_lists[origin.content] = hashed, steps
             inside = self.payloads.entries_in(span, self.records)
             record = self.digests.get(origin)
             if record is None:  # else another branch of the list has made it
                 taken = {digest.record.id for digest in found}
                 record = self._record(origin, steps, inside, room, taken)
-            parts = tuple(
-                self.payloads.original(payload, history)
-                for payload in inside
-                if payload.message >= end
-            )
+            parts = tuple(payload.original(history) for payload in inside if payload.message >= end)
             found.append(Digest(span, record, items, parts, start))
         return found
 
@@ -334,9 +341,9 @@ class DigestWriter:
         ids: dict[str, str] = {}  # texts: thousands of lists start the garbage collector
         for payload in inside:
             if self.records[payload.id].stage is not Stage.FULL:
-                call_id = history.raw[payload.message].parts[payload.part].call_id
+                call_id = payload.part_in(history).call_id
                 ids[call_id] = f"{ids[call_id]} {payload.id}" if call_id in ids else payload.id
-        lines = digest.lines_of(steps, ids, rules.files.newest(), history.turn, room)
+        lines = digest.lines_of(steps, ids, self.cache.files.newest(), history.turn, room)
         opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
         closing = frame.last_line(named, (), origin.end - origin.start + 1)
         entry = Entry(

@@ -19,8 +19,9 @@ from hippocampus.indexing.extraction import counted, cut, identifiers, kept_by_h
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of
 from hippocampus.models import tokens
-from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.work_files import NO_FILES, WorkFile, described, excerpt, files_of
+from hippocampus.session.payloads import NO_FILES, files_of
+from hippocampus.session.rules import CONSTANTS
+from hippocampus.session.work_files import WorkFile, described, excerpt
 
 CALL_CHARACTERS = 240
 ERROR_CHARACTERS = 400

@@ -18,16 +18,14 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import normal
+from hippocampus.formats.calls import file_read, files_written, normal, reads_whole, writes_whole
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.indexing.extraction import identifiers
+from hippocampus.indexing.extraction import identifiers, kept_by_hash
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
-from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History
-from hippocampus.session.rules import Rules
+from hippocampus.session.rules import CONSTANTS, Rules
 from hippocampus.session.view import Span
-from hippocampus.session.work_files import NO_FILES, Files
 from hippocampus.storage.ledger import noted
 
 ID = re.compile(r"\b[a-z2-7]{8,12}\b")
@@ -200,6 +198,14 @@ class Payload(NamedTuple):
         """Return whether something newer replaces it."""
         return bool(self.note) and not self.due_turn
 
+    def part_in(self, history: History) -> Part:
+        """Return the part of a list that it is."""
+        return history.raw[self.message].parts[self.part]
+
+    def original(self, history: History) -> bytes:
+        """Return the bytes to keep of it: as its message holds it."""
+        return original_of(history.raw[self.message], self.part_in(history))[1]
+
     def accessed(self, turn: int, strength: float, exponent: float = decay.EXPONENT) -> Payload:
         """Return it with at least a strength from this turn on, or from a later one that is known."""
         entry = self.record.entry
@@ -228,6 +234,33 @@ class Payload(NamedTuple):
     def superseded(self, note: str) -> Payload:
         """Return it due at once, since something newer replaces it."""
         return self._replace(note=note, shorter=None, due_turn=0)
+
+
+class Files(NamedTuple):
+    """The files that a call writes or reads."""
+
+    written: Sequence[str] = ()
+    read: str = ""
+    """Empty where files are written."""
+    is_whole: bool = False
+    """Whether the call has or asks for the whole text of the file."""
+
+    @property
+    def paths(self) -> Sequence[str]:
+        """Return the paths of all of them."""
+        return self.written or ((self.read,) if self.read else ())
+
+
+NO_FILES = Files()
+
+
+@kept_by_hash
+def files_of(arguments: str, tool: str) -> Files:
+    """Return the files that a call writes, or else reads."""
+    if written := files_written(tool, arguments):
+        return Files(written, is_whole=writes_whole(arguments))
+    read = file_read(tool, arguments)
+    return Files(read=read, is_whole=reads_whole(arguments)) if read else NO_FILES
 
 
 class Brought(NamedTuple):
@@ -359,7 +392,7 @@ class Payloads:
             return self
         payload = self.items[number]
         shown = payload.record.shown if record.stage is Stage.FULL else record.shown
-        weight = payload.weight if shown == payload.record.shown else rules.count_tokens(shown)
+        weight = payload.weight if shown == payload.record.shown else tokens.count(shown)
         # A text that was written before an access would bring back what the entry was before it.
         shorter = payload.shorter if record.entry == payload.record.entry else None
         own = payload._replace(record=replace(record, shown=shown), weight=weight, shorter=shorter)
@@ -412,8 +445,7 @@ class Payloads:
             if number is None:
                 return None
             payload = self.items[number]
-            text = history.raw[payload.message].parts[payload.part].text
-            names = " ".join(sorted(identifiers(text)))
+            names = " ".join(sorted(identifiers(payload.part_in(history).text)))
             full = [] if payload.id in records else noted(replace(payload.record, shown=""))
             return [payload.message, payload.part, payload.id, names, *full]
 
@@ -430,15 +462,10 @@ class Payloads:
             if span.start <= own.message < span.end
         ]
 
-    def original(self, payload: Payload, history: History) -> bytes:
-        """Return the bytes to keep of a payload: as the message holds it."""
-        message = history.raw[payload.message]
-        return original_of(message, message.parts[payload.part])[1]
-
     def are_unchanged(self, start: int, end: int, history: History) -> bool:
         """Return whether payloads in messages that were read again have the bytes that they had."""
         return start == end or all(
-            content_key(self.original(payload, history)) == payload.record.content
+            content_key(payload.original(history)) == payload.record.content
             for payload in self.items
             if start <= payload.message < end and payload.is_full and not payload.collapsed
         )

@@ -9,8 +9,8 @@ extractors.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,12 +20,12 @@ from hippocampus.formats.calls import points_back
 from hippocampus.formats.conversation import Item, Message, Part, UnreadMessage
 from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
 from hippocampus.indexing import arguments as call_arguments
+from hippocampus.models import tokens
 from hippocampus.policy import Policy, Redaction, Subject, record_subject
 from hippocampus.session.compaction import span_of
-from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History
 from hippocampus.session.payloads import Payload, Payloads, origin_of
-from hippocampus.session.rules import Rules
+from hippocampus.session.rules import CONSTANTS, Rules
 from hippocampus.session.view import Rendered, View
 
 
@@ -138,7 +138,7 @@ def referred(
             # Where calls share an id, the same text at another turn may have this origin.
             is_own = times[part.call_id] == 1 or (record and record.entry.source.turn == turn)
             is_needed = record and is_own if number < sent else _is_short(before, origin, records)
-            if not is_needed and rules.count_tokens(text) > rules.policy.fade_over_tokens:
+            if not is_needed and tokens.count(text) > rules.policy.fade_over_tokens:
                 continue
             if number >= start:
                 yield Rendered(number, at, text)
@@ -172,106 +172,86 @@ TASK_CHARACTERS = 4_000
 """The end of the user's words by which the lines of an entry are chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRenderer:
-    """Writes the text that replaces a payload in the view."""
+def next_record(payload: Payload, view: View, payloads: Payloads, rules: Rules) -> Record:
+    """Return the record of a payload at its next stage.
 
-    history: History
-    view_tokens: int
-    payloads: Payloads
-    rules: Rules
+    A repeat is two lines where the view has the text or the entry of its twin. Of a text that was
+    read it is not: its entry has the lines that were written since.
+    """
+    record, policy, part = payload.record, rules.policy, payload.part_in(view.history)
+    is_awake, stage = payload.is_full, Stage.INDEXED if payload.is_full else Stage.DORMANT
+    summary, key_data = f"arguments of {record.tool}", dict[str, Any]()
+    is_repeat = is_awake and payload.large and not payload.is_fresh
+    twin = None if payload.twin is None else payloads.items[payload.twin]
+    if twin and is_repeat and not twin.collapsed and twin.record.stage is not Stage.DORMANT:
+        lines = [first_line(record), payload.note]
+        summary = twin.record.entry.summary or payload.note
+    elif part.kind == "call":
+        most = call_arguments.MAX_TOKENS if is_awake else call_arguments.SLEEPING_TOKENS
+        text = payload.resolution.redacted_json(part.text)
+        lines = [call_arguments.shorten(text, f"[{record.id} · {record.tokens} tokens]", most)]
+    else:
+        if is_awake and payload.large:
+            compression = policy.compression_of(payload.resolution)
+        elif is_awake:
+            compression = max(policy.faded_tokens, record.tokens // CONSTANTS.faded_part)
+        else:  # without more, values that agents use go from 95.4 to 92.5 percent on Claude Code
+            more = min(CONSTANTS.sleeping_more_tokens, record.tokens // CONSTANTS.sleeping_part)
+            compression = policy.faded_tokens + more
+        lines, summary, key_data, ways = _index(payload, compression, view, payloads, rules)
+        if is_awake and payload.large:
+            lines.append(frame.last_line(record.id, ways, part.text.count("\n") + 1))
+    entry = replace(record.entry, summary=summary, key_data=key_data or None)
+    return replace(record, entry=entry, stage=stage, shown=storable("\n".join(lines)))
 
-    def next_record(self, payload: Payload, twin: Payload | None = None) -> Record:
-        """Return the record of a payload at its next stage; `twin` has the same content.
 
-        A repeat is two lines where the view has the text or the entry of its twin. Of a text that was
-        read it is not: its entry has the lines that were written since.
-        """
-        record, policy, part = payload.record, self.rules.policy, self.part_of(payload)
-        is_awake, stage = payload.is_full, Stage.INDEXED if payload.is_full else Stage.DORMANT
-        summary, key_data = f"arguments of {record.tool}", dict[str, Any]()
-        is_repeat = is_awake and payload.large and not payload.is_fresh
-        if twin and is_repeat and not twin.collapsed and twin.record.stage is not Stage.DORMANT:
-            lines = [first_line(record), payload.note]
-            summary = twin.record.entry.summary or payload.note
-        elif part.kind == "call":
-            most = call_arguments.MAX_TOKENS if is_awake else call_arguments.SLEEPING_TOKENS
-            text = payload.resolution.redacted_json(part.text)
-            opening = f"[{record.id} · {record.tokens} tokens]"
-            lines = [call_arguments.shorten(text, opening, most)]
-        else:
-            if is_awake and payload.large:
-                compression = policy.compression_of(payload.resolution)
-            elif is_awake:
-                compression = max(policy.faded_tokens, record.tokens // CONSTANTS.faded_part)
-            else:  # without more, values that agents use go from 95.4 to 92.5 percent on Claude Code
-                more = min(CONSTANTS.sleeping_more_tokens, record.tokens // CONSTANTS.sleeping_part)
-                compression = policy.faded_tokens + more
-            lines, summary, key_data, ways = self._index(payload, part, compression)
-            if is_awake and payload.large:
-                lines.append(frame.last_line(record.id, ways, part.text.count("\n") + 1))
-        entry = replace(record.entry, summary=summary, key_data=key_data or None)
-        return replace(record, entry=entry, stage=stage, shown=storable("\n".join(lines)))
+def _index(
+    payload: Payload, compression: Compression, view: View, payloads: Payloads, rules: Rules
+) -> tuple[list[str], str, dict[str, Any], tuple[str, ...]]:
+    """Return the lines of an entry, with its summary, key data and selectors."""
+    record, history = payload.record, view.history
+    price = price_of(record.kind, compression, rules.prices, view.shown_total, history.turn)
+    screen = payload.resolution.redacted
+    text = screen(payload.part_in(history).text)
+    kept = index(text, _context_of(payload, text, history, payloads), price)
+    asked = rules.summary_of(str(record.origin), lambda: text)
+    summary = screen(asked or kept.summary)
+    note = [payload.note] if payload.note else []
+    rest = kept.lines[1:]
+    if payload.resolution.redact:  # again, since what markup parts is joined in them
+        rest = tuple(map(screen, rest))
+    images = history.image_tokens(payload.message, payload.part)
+    # The images of a result leave the view with its text.
+    has_left = images and not (payload.large and payload.is_full)
+    pictures = [f'images of {images} tokens: recall("{payload.id}")'] if has_left else []
+    about = [frame.as_content(summary)] if text or not pictures else []
+    lines = [first_line(record), *note, *pictures, *about, *rest]
+    return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.selectors
 
-    def _index(
-        self, payload: Payload, part: Part, compression: Compression
-    ) -> tuple[list[str], str, dict[str, Any], tuple[str, ...]]:
-        """Return the lines of an entry, with its summary, key data and selectors."""
-        record = payload.record
-        view_tokens = self.view_tokens
-        price = price_of(
-            record.kind, compression, self.rules.prices, view_tokens, self.history.turn
-        )
-        screen = payload.resolution.redacted
-        text = screen(part.text)
-        kept = index(text, self._context_of(payload, text), price)
-        asked = self.rules.summary_of(str(record.origin), lambda: text)
-        summary = screen(asked or kept.summary)
-        note = [payload.note] if payload.note else []
-        rest = kept.lines[1:]
-        if payload.resolution.redact:  # again, since what markup parts is joined in them
-            rest = tuple(map(screen, rest))
-        images = self.history.image_tokens(payload.message, payload.part)
-        # The images of a result leave the view with its text.
-        has_left = images and not (payload.large and payload.is_full)
-        pictures = [f'images of {images} tokens: recall("{payload.id}")'] if has_left else []
-        about = [frame.as_content(summary)] if text or not pictures else []
-        lines = [first_line(record), *note, *pictures, *about, *rest]
-        return lines, summary, payload.resolution.redacted_data(kept.key_data), kept.selectors
 
-    def part_of(self, payload: Payload) -> Part:
-        """Return the part of the list that a payload is."""
-        return self.history.raw[payload.message].parts[payload.part]
-
-    def _context_of(self, payload: Payload, text: str) -> ExtractionContext:
-        """Return the words before a payload arrived, and the identifiers taken from it since."""
-        said, turns, found = self.history.raw, self.history.turns, self.payloads.index
-        is_newest = turns[payload.message] == self.history.turn
-        own = self.payloads.sites[payload.message, payload.part]
-        return ExtractionContext(
-            arguments=payload.record.arguments,
-            is_error=self.part_of(payload).is_error,
-            task=_task(
-                said[number] for number in reversed(self.history.asked_before(payload.message))
-            ),
-            cited=set() if is_newest else found.cited_since(payload.message, text),
-            known=partial(found.held_elsewhere, own=own),
-            content_tokens=payload.record.tokens,
-        )
+def _context_of(
+    payload: Payload, text: str, history: History, payloads: Payloads
+) -> ExtractionContext:
+    """Return the words before a payload arrived, and the identifiers taken from it since."""
+    words, left = list[str](), TASK_CHARACTERS
+    for number in reversed(history.asked_before(payload.message)):
+        for part in reversed(history.raw[number].parts):
+            if part.kind == "text" and left > 0:
+                words.append(part.text)
+                left -= len(part.text) + 1
+    is_newest = history.turns[payload.message] == history.turn
+    own = payloads.sites[payload.message, payload.part]
+    return ExtractionContext(
+        arguments=payload.record.arguments,
+        is_error=payload.part_in(history).is_error,
+        task=" ".join(reversed(words))[-TASK_CHARACTERS:],
+        cited=set() if is_newest else payloads.index.cited_since(payload.message, text),
+        known=partial(payloads.index.held_elsewhere, own=own),
+        content_tokens=payload.record.tokens,
+    )
 
 
 def first_line(record: Record) -> str:
     """Return the line that opens an entry, by which it is recognised in a list."""
     turn = record.entry.source.turn
     return frame.first_line(record.id, record.tool, turn, record.tokens, record.kind)
-
-
-def _task(asked: Iterable[Message]) -> str:
-    """Return the end of the user's words; the newest messages come first."""
-    words, left = list[str](), TASK_CHARACTERS
-    for message in asked:
-        for part in reversed(message.parts):
-            if part.kind == "text" and left > 0:
-                words.append(part.text)
-                left -= len(part.text) + 1
-    return " ".join(reversed(words))[-TASK_CHARACTERS:]

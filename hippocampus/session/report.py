@@ -12,7 +12,7 @@ from hippocampus.entries.decay import explained
 from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Message
 from hippocampus.models import tokens
-from hippocampus.session.costs import Bill
+from hippocampus.session.billing import Bill
 from hippocampus.session.guard import Guard
 from hippocampus.session.rules import Rules
 from hippocampus.session.state import State

@@ -222,7 +222,7 @@ class SessionRun:
             if not self.ledger.is_lost(self._resources.store, record.content):
                 break  # those stored before it are not lost either
             if payload is not None:
-                self._resources.store.put(state.payloads.original(payload, state.history))
+                self._resources.store.put(payload.original(state.history))
             elif span is not None:
                 self._resources.store.put(compaction.original_of(state.view, span))
         kept = {
@@ -389,7 +389,7 @@ class SessionRun:
         for text in texts:
             key = tokens.digest(text) if len(text) > tokens.MAX_SHORT_CHARACTERS else b""
             if key and key not in self._measured:
-                count, kind = self.rules.count_tokens(text), self.rules.kinds.get(key, "")
+                count, kind = tokens.count(text), self.rules.kinds.get(key, "")
                 found.append(Measure(key, count, kind))
         return found
 

@@ -24,7 +24,7 @@ from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, new_entry
 from hippocampus.recall import calls, retrieval
-from hippocampus.session.costs import Bill, CountedCall
+from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.guard import Guard
 from hippocampus.session.payloads import Payload
 from hippocampus.session.recalls import SessionEntries, SessionRecalls

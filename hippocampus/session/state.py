@@ -12,6 +12,7 @@ from typing import Any
 from hippocampus.entries.entry import Record, Stage, content_key
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
 from hippocampus.formats.reader import common_prefix
+from hippocampus.models import tokens
 from hippocampus.session import compaction
 from hippocampus.session.arrival import MessageReader
 from hippocampus.session.history import History, Notes, chain_of, joined_end
@@ -35,6 +36,7 @@ class State:
     """The same by their ids."""
     digests: dict[DigestOrigin, Record] = field(default_factory=dict)
     """The digests among these."""
+    digest_cache: compaction.DigestCache = field(default_factory=compaction.DigestCache)
     sent_keys: Sequence[str] = ()
     """The keys of the last request, as far as this list has them."""
     candidates: Mapping[str, NextText] = field(default_factory=dict)
@@ -127,7 +129,7 @@ class State:
         for entry_id in self.candidates.keys() & numbers.keys():
             payload, held = self.payloads.items[numbers[entry_id]], self.candidates[entry_id]
             if shorter := _next(held, payload):
-                weight = rules.count_tokens(held.shown)
+                weight = tokens.count(held.shown)
                 written[entry_id] = payload._replace(shorter=shorter, shorter_weight=weight)
         changed = {numbers[entry_id]: payload for entry_id, payload in written.items()}
         payloads = self.payloads.changed(changed, rules)
@@ -223,7 +225,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     payloads = reader.payloads
     pointed = [payloads.items[payloads.sites[at]] for at in pointers if at in payloads.sites]
     noted = reader.noted + [
-        (replace(payload.record, shown=""), payloads.original(payload, history))
+        (replace(payload.record, shown=""), payload.original(history))
         for payload in pointed
         if payload.record.origin not in records
     ]

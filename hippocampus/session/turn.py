@@ -13,26 +13,28 @@ Nothing is stored here; a list whose turn is not committed is dropped, since its
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 from hippocampus.entries import decay
 from hippocampus.entries.entry import Decision, Record, Stage
+from hippocampus.formats.conversation import Message
 from hippocampus.indexing.select import SLICE_TOKENS
+from hippocampus.models import tokens
+from hippocampus.prices.prompt_cache import kept_tokens
 from hippocampus.session import compaction
 from hippocampus.session.arrival import UNREAD, with_kind
 from hippocampus.session.compaction import Digest, DigestWriter, PlannedDigest
-from hippocampus.session.constants import CONSTANTS
-from hippocampus.session.costs import call_after, recall_tokens
-from hippocampus.session.history import History
 from hippocampus.session.payloads import Payload, Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
-from hippocampus.session.renderer import EntryRenderer
-from hippocampus.session.rules import Rules
+from hippocampus.session.renderer import next_record
+from hippocampus.session.rules import CONSTANTS, Rules
 from hippocampus.session.state import ReadList, State, next_texts
 from hippocampus.session.view import Rendered, View
 from hippocampus.storage.ledger import ModelCall, TurnRows
 
+CHANCE_TURNS = 10
+"""The turns of `CONSTANTS.chance_of_use`."""
 LIMIT_REASON = "the view passed its limit: old turns became digests"
 UNREAD_REASON = "the view passes its limit: there is no room to read it in full first"
 MAX_LARGEST = 3
@@ -58,25 +60,6 @@ class Turn:
         return any(decision.reason == LIMIT_REASON for decision in self.rows.decisions)
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    """The changes of a turn so far, and the view with them."""
-
-    view: View
-    payloads: Payloads
-    weighed: tuple[int, ...] = ()
-    """The numbers of the payloads with a newly written next text."""
-    edits: tuple[Decision, ...] = ()
-    entries: tuple[Record, ...] = ()
-    """The new records of the payloads that became shorter."""
-    folds: tuple[Decision, ...] = ()
-    digests: tuple[Digest, ...] = ()
-    originals: tuple[bytes, ...] = ()
-    """The bytes of the payloads that left the view."""
-    named: tuple[tuple[Record, bytes], ...] = ()
-    """Full results that an entry refers to, which need a record so that their ids can be recalled."""
-
-
 def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = False) -> Turn:
     """Return the turn of a call: the state with its view, and the rows and contents to commit.
 
@@ -86,256 +69,262 @@ def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = Fa
     before = taken.state.view
     # An edit is priced by what the cache has of the last request, so this comes before any change.
     cached = 0 if cold else before.tokens_to(before.sent)
-    changes = _changes(taken.state, last, rules, cold=cold)
-    view = changes.view
-    raw_tokens = _raw_tokens(taken.state, before.sent)
-    noted = (*taken.noted, *changes.named)
-    return Turn(
-        replace(
-            taken.state,
-            view=replace(view, sent=len(view.history.raw)),
-            payloads=changes.payloads,
-        ),
-        TurnRows(
-            call_after(last, view, rules, cached, raw_tokens),
-            records=[
-                *taken.accessed,
-                *changes.entries,
-                *(digest.record for digest in changes.digests),
-                *(record for record, _ in noted),
-            ],
-            decisions=[*changes.edits, *changes.folds],
-            candidates=next_texts(map(changes.payloads.items.__getitem__, changes.weighed)),
-            replaced=[
-                *taken.stale,
-                *(
-                    entry_id
-                    for entry_id in (taken.state.payloads.numbers if changes.digests else ())
-                    if entry_id not in changes.payloads.numbers
-                ),
-            ],
-        ),
-        [*(original for _, original in noted), *changes.originals],
-        changes.digests,
-        view.unchanged < view.sent,
+    changes = _Changes(taken.state, rules, before, taken.state.payloads)
+    changes.decide(last, cold=cold)
+    view, payloads = changes.view, changes.payloads
+    state = replace(taken.state, view=replace(view, sent=len(view.history.raw)), payloads=payloads)
+    noted = [*taken.noted, *changes.named]
+    gone = taken.state.payloads.numbers.keys() - payloads.numbers.keys() if changes.digests else ()
+    rows = TurnRows(
+        _call_after(last, view, payloads, rules, cached),
+        records=[
+            *taken.accessed,
+            *changes.entries,
+            *(digest.record for digest in changes.digests),
+            *(record for record, _ in noted),
+        ],
+        decisions=[*changes.edits, *changes.folds],
+        candidates=next_texts(map(payloads.items.__getitem__, changes.weighed)),
+        replaced=[*taken.stale, *gone],
     )
+    originals = [*(original for _, original in noted), *changes.originals]
+    return Turn(state, rows, originals, changes.digests, view.unchanged < view.sent)
 
 
-def _raw_tokens(state: State, sent: int) -> tuple[int, int]:
-    """Return the tokens of the first `sent` messages and of the list, without recalls and their answers."""
-    history, recalls, weights = state.history, state.payloads.recalls, state.payloads.recall_tokens
+def _call_after(
+    last: ModelCall, view: View, payloads: Payloads, rules: Rules, cached_tokens: int
+) -> ModelCall:
+    """Return the request that sends a view, with the sums after it; `last` has those before it.
+
+    `cached_tokens` of the last request were cached.
+    """
+    history, prices = view.history, rules.prices
+    # Without the memory there are no recalls: the raw lists, of the last request and of this one, are
+    # counted without them.
+    recalls, weights = payloads.recalls, payloads.recall_tokens
     for number in recalls.keys() - weights.keys():
         message, weight = history.raw[number], history.tokens[number]
         weights[number] = recall_tokens(message, weight, recalls[number])
-    total = history.total - sum(weights.values())
-    fresh = range(sent, len(history.raw))
-    return total - sum(history.tokens[sent:]) + sum(weights.get(at, 0) for at in fresh), total
-
-
-def _changes(state: State, last: ModelCall, rules: Rules, *, cold: bool) -> _Changes:
-    """Return the changes of a turn: digests and edits that pay, then those that the limit forces."""
-    policy, prices = rules.policy, rules.prices
-    changes = _Changes(state.view, state.payloads)
-    if not state.view.sent:
-        if rules.is_folded_first(state.view.shown_total):
-            changes = _folded_to_limit(changes, state, rules)
-        changes = _with_kinds(changes, rules)
-    view = changes.view
-    given = PlanInput(
-        view.history.turn,
-        view.sent,
-        view.shown_tokens,
-        # The savings so far, and a little: a wrong bet on the calls still to come loses little.
-        last.raw_cost * (1 + policy.stake) - last.sent_cost,
-        rules.limit_tokens,
-        cold,
-        rules.mark_tokens,
-    )
-    due = changes.payloads.due(given.turn, view.shown_total, rules)
-    changes, candidates = _weighed(changes, due, rules)
-    fold = compaction.foldable(view, changes.payloads, prices, policy)
-    decisions, is_folded = plan(candidates, fold.candidate if fold else None, given, prices, policy)
-    if fold and is_folded:
-        changes = _with_digests(changes, state, fold.digests, compaction.PAYS_REASON, rules)
-    changes = _with_edits(changes, decisions, state, rules)
-    # Over the limit old turns go first, which the model has used; only then results it has not read.
-    if excess_tokens(changes.view, rules):
-        changes = _folded_to_limit(changes, state, rules)
-    if excess_tokens(changes.view, rules):
-        changes = _last_resort(changes, state, rules)
-    return changes
-
-
-def _with_kinds(changes: _Changes, rules: Rules) -> _Changes:
-    """Return the changes with the kinds of the payloads that no digest replaces."""
-    payloads, history = changes.payloads, changes.view.history
-    read = {
-        number: with_kind(payloads.items[number], history, payloads, rules)
-        for number in payloads.numbers.values()
-        if payloads.items[number].record.kind == UNREAD
-    }
-    return replace(changes, payloads=payloads.changed(read, rules))
-
-
-def _folded_to_limit(changes: _Changes, state: State, rules: Rules) -> _Changes:
-    """Return the changes with digests in place of as many old turns as the limit requires."""
-    view, payloads = changes.view, changes.payloads
-    in_use = payloads.in_use(view.history.turn, rules.policy.read_turns)
-    planned = compaction.plan_compaction(view, rules.limit_tokens, payloads.pinned(), in_use)
-    return _with_digests(changes, state, planned, LIMIT_REASON, rules)
-
-
-def _weighed(
-    changes: _Changes, chosen: Sequence[int], rules: Rules
-) -> tuple[_Changes, list[Candidate]]:
-    """Return the changes with the next texts of payloads, and these as candidates of the plan."""
-    view, payloads = changes.view, changes.payloads
-    writer = EntryRenderer(view.history, view.shown_total, payloads, rules)
-    written = {}
-    for number in chosen:
-        payload = payloads.items[number]
-        faded = has_faded(payload, view.history.turn, rules.policy)
-        # A text is written once, and again only where it has faded: in a shorter form.
-        if payload.shorter is None or faded:
-            twin = None if payload.twin is None else payloads.items[payload.twin]
-            shorter = writer.next_record(payload._replace(large=payload.large and not faded), twin)
-            weight = rules.count_tokens(shorter.shown)
-            written[number] = payload._replace(shorter=shorter, shorter_weight=weight)
-    payloads = payloads.changed(written, rules)
-    return replace(changes, payloads=payloads, weighed=(*changes.weighed, *written)), [
-        _candidate(payloads, number, view, rules) for number in chosen
-    ]
-
-
-def _candidate(payloads: Payloads, number: int, view: View, rules: Rules) -> Candidate:
-    payload, policy, turn = payloads.items[number], rules.policy, view.history.turn
-    entry = payload.record.entry
-    sleeps = payload.shorter is not None and payload.shorter.stage is Stage.DORMANT
-    images = view.history.image_tokens(payload.message, payload.part)
-    weight = payload.weight + (images if payload.large and sleeps else 0)
-    saves = weight - payload.shorter_weight
-    due_turn = max(due_from(payload, policy), view.history.turns[payload.message])
-    risk = 0.0
-    if payload.is_fresh or not (payload.large and payload.is_full):
-        strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
-        turns = min(CONSTANTS.risky_turns, calls_to_come(turn))
-        uses = CONSTANTS.chance_of_use * strength * turns / 10
-        shown = payload.record.tokens - (0 if payload.large else images)  # no step quotes an image
-        hidden = saves / max(1, weight) * shown / max(1, payload.record.tokens)
-        risk = uses * hidden * rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
-    return Candidate(
-        payload.id,
-        payload.message,
-        weight,
-        payload.shorter_weight,
-        risk,
-        payload.shorter.stage if payload.shorter else payload.record.stage,
-        carried=saves * max(0.0, turn - due_turn),
-        kind=payload.record.kind,
+    fresh = sum(history.tokens[view.sent :])
+    recalled_tokens = sum(weights.get(at, 0) for at in range(view.sent, len(history.raw)))
+    raw_tokens = history.total - sum(weights.values())
+    raw_before = raw_tokens - fresh + recalled_tokens
+    read = view.tokens_to(view.unchanged)
+    if view.unchanged < view.sent:  # the part before an edit, up to the last of the cache marks
+        read = kept_tokens(rules.mark_tokens, read)
+    unedited = max(read, min(cached_tokens, view.shown_total))
+    cost, raw = prices.call_cost(read, view.shown_total), prices.call_cost(raw_before, raw_tokens)
+    recalled = prices.write * recalled_tokens
+    if fresh and raw_tokens == raw_before:  # only recalls are new: without the memory no such call
+        raw, recalled = 0.0, cost
+    return ModelCall(
+        history.turn,
+        len(history.raw),
+        history.total,
+        view.shown_total,
+        last.raw_cost + raw,
+        last.sent_cost + cost,
+        last.edit_cost + cost - prices.call_cost(unedited, view.shown_total),
+        last.recall_cost + recalled,
     )
 
 
-def _with_edits(
-    changes: _Changes, decisions: Sequence[Decision], state: State, rules: Rules
-) -> _Changes:
-    """Return the changes with payloads shortened."""
-    history = changes.view.history
-    payloads, moved = changes.payloads.moved_on(
-        [decision.entry_id for decision in decisions], rules
-    )
-    texts = [
-        Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
-        for payload in moved
-    ]
-    twins = [
-        payloads.items[payload.twin]
-        for payload in moved
-        if payload.twin is not None and payloads.items[payload.twin].id in payload.record.shown
-    ]
-    named = [
-        (_named(twin, history, payloads, rules), payloads.original(twin, history))
-        for twin in twins
-        if twin.is_full and twin.record.origin not in state.records
-    ]
-    return replace(
-        changes,
-        view=changes.view.with_texts(texts),
-        payloads=payloads,
-        edits=(*changes.edits, *decisions),
-        entries=(*changes.entries, *(payload.record for payload in moved)),
-        originals=(
-            *changes.originals,
-            *(payloads.original(payload, history) for payload in moved),
-        ),
-        named=(*changes.named, *named),
-    )
+def recall_tokens(message: Message, weight: int, recalls: Collection[int]) -> int:
+    """Return the tokens that recalls add to a message of `weight` tokens; `recalls` are the parts.
+
+    All of it, words of the model too, unless it has another call or result, or words of the user.
+    """
+    others = (part for at, part in enumerate(message.parts) if at not in recalls)
+    is_user = message.role == "user"
+    if any(p.opens_call or p.closes_call or (is_user and p.kind == "text") for p in others):
+        return sum(tokens.count_part(message.parts[at]) for at in recalls)
+    return weight
 
 
-def _named(payload: Payload, history: History, payloads: Payloads, rules: Rules) -> Record:
-    """Return the record of a full result that an entry names."""
-    record = with_kind(payload, history, payloads, rules).record
-    entry = record.entry
-    if payload.collapsed:  # a restart without notes finds no accesses inside a digest
-        entry = replace(
-            entry,
-            strength=rules.policy.initial_strength,
-            decay=replace(entry.decay, last_access=entry.lifecycle.created),
-            modifiers=replace(entry.modifiers, associations=[]),
+@dataclass(slots=True)
+class _Changes:
+    """The changes of a turn so far, and the view with them."""
+
+    state: State
+    """The state before the turn."""
+    rules: Rules
+    view: View
+    payloads: Payloads
+    weighed: list[int] = field(default_factory=list)
+    """The numbers of the payloads with a newly written next text."""
+    edits: list[Decision] = field(default_factory=list)
+    entries: list[Record] = field(default_factory=list)
+    """The new records of the payloads that became shorter."""
+    folds: list[Decision] = field(default_factory=list)
+    digests: list[Digest] = field(default_factory=list)
+    originals: list[bytes] = field(default_factory=list)
+    """The bytes of the payloads that left the view."""
+    named: list[tuple[Record, bytes]] = field(default_factory=list)
+    """Full results that an entry refers to, which need a record so that their ids can be recalled."""
+
+    def decide(self, last: ModelCall, *, cold: bool) -> None:
+        """Make the digests and edits that pay, then those that the limit forces."""
+        rules, policy = self.rules, self.rules.policy
+        if not self.view.sent:
+            if rules.is_folded_first(self.view.shown_total):
+                self.fold_to_limit()
+            self.read_kinds()
+        view = self.view
+        given = PlanInput(
+            view.history.turn,
+            view.sent,
+            view.shown_tokens,
+            # The savings so far, and a little: a wrong bet on the calls still to come loses little.
+            last.raw_cost * (1 + policy.stake) - last.sent_cost,
+            rules.limit_tokens,
+            cold,
+            rules.mark_tokens,
         )
-    return replace(record, entry=entry, shown="")
-
-
-def _with_digests(
-    changes: _Changes, state: State, planned: Sequence[PlannedDigest], reason: str, rules: Rules
-) -> _Changes:
-    """Return the changes with digests in place of the spans of a plan."""
-    view, prices = changes.view, rules.prices
-    writer = DigestWriter(view, changes.payloads, state.by_id, state.digests, rules)
-    digests = writer.write(planned)
-    if not digests:
-        return changes
-    start = min(digest.span.start for digest in digests)
-    rewritten = (prices.write - prices.read) * sum(view.shown_tokens[start : view.sent])
-    texts = [(digest.span, digest.record.shown) for digest in digests]
-    folded = view.with_digests(texts)
-    decisions = [
-        Decision(
-            digest.record.entry.id,
-            digest.record.stage,
-            reason,
-            sum(view.shown_tokens[slice(*digest.span)]) - folded.shown_tokens[digest.span.start],
-            rewritten / len(digests),
+        candidates = self.weigh(self.payloads.due(given.turn, view.shown_total, rules))
+        fold = compaction.foldable(view, self.payloads, rules.prices, policy)
+        decisions, is_folded = plan(
+            candidates, fold.candidate if fold else None, given, rules.prices, policy
         )
-        for digest in digests
-    ]
-    return replace(
-        changes,
-        view=folded,
-        payloads=changes.payloads.collapsed((digest.span for digest in digests), rules),
-        folds=(*changes.folds, *decisions),
-        digests=(*changes.digests, *digests),
-    )
+        if fold and is_folded:
+            self.fold(fold.digests, compaction.PAYS_REASON)
+        self.edit(decisions)
+        # Over the limit old turns go first, which the model has used; only then results it has not read.
+        if excess_tokens(self.view, rules):
+            self.fold_to_limit()
+        if excess := excess_tokens(self.view, rules):
+            self.shorten_unread(excess)
 
-
-def _last_resort(changes: _Changes, state: State, rules: Rules) -> _Changes:
-    """Return the changes with results shortened that the model has not read yet."""
-    payloads = changes.payloads
-    unread = [
-        number
-        for number in payloads.numbers.values()
-        if payloads.items[number].is_full
-        and payloads.items[number].large
-        and not payloads.items[number].is_pinned
-    ]
-    changes, candidates = _weighed(changes, unread, rules)
-    excess, chosen = excess_tokens(changes.view, rules), []
-    for candidate in sorted(candidates, key=lambda candidate: -candidate.saves):
-        if excess > 0 < candidate.saves:
-            chosen.append(
-                Decision(candidate.entry_id, candidate.stage, UNREAD_REASON, candidate.saves, 0.0)
+    def read_kinds(self) -> None:
+        """Read the kinds of the payloads that no digest replaces."""
+        read = {
+            number: with_kind(
+                self.payloads.items[number], self.view.history, self.payloads, self.rules
             )
-            excess -= candidate.saves
-    return _with_edits(changes, chosen, state, rules)
+            for number in self.payloads.numbers.values()
+            if self.payloads.items[number].record.kind == UNREAD
+        }
+        self.payloads = self.payloads.changed(read, self.rules)
+
+    def fold_to_limit(self) -> None:
+        """Put digests in place of as many old turns as the limit requires."""
+        in_use = self.payloads.in_use(self.view.history.turn, self.rules.policy.read_turns)
+        limit, pinned = self.rules.limit_tokens, self.payloads.pinned()
+        self.fold(compaction.plan_compaction(self.view, limit, pinned, in_use), LIMIT_REASON)
+
+    def weigh(self, chosen: Sequence[int]) -> list[Candidate]:
+        """Write the next texts of payloads, and return these as candidates of the plan."""
+        view, rules, written = self.view, self.rules, dict[int, Payload]()
+        for number in chosen:
+            payload = self.payloads.items[number]
+            faded = has_faded(payload, view.history.turn, rules.policy)
+            # A text is written once, and again only where it has faded: in a shorter form.
+            if payload.shorter is None or faded:
+                short = payload._replace(large=payload.large and not faded)
+                shorter = next_record(short, view, self.payloads, rules)
+                weight = tokens.count(shorter.shown)
+                written[number] = payload._replace(shorter=shorter, shorter_weight=weight)
+        self.payloads = self.payloads.changed(written, rules)
+        self.weighed += written
+        return [self.candidate(self.payloads.items[number]) for number in chosen]
+
+    def candidate(self, payload: Payload) -> Candidate:
+        """Return a payload with a next text as the plan weighs it: what it saves, and the risk."""
+        view, policy, turn = self.view, self.rules.policy, self.view.history.turn
+        entry = payload.record.entry
+        sleeps = payload.shorter is not None and payload.shorter.stage is Stage.DORMANT
+        images = view.history.image_tokens(payload.message, payload.part)
+        weight = payload.weight + (images if payload.large and sleeps else 0)
+        saves = weight - payload.shorter_weight
+        due_turn = max(due_from(payload, policy), view.history.turns[payload.message])
+        risk = 0.0
+        if payload.is_fresh or not (payload.large and payload.is_full):
+            strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
+            turns = min(CONSTANTS.risky_turns, calls_to_come(turn))
+            uses = CONSTANTS.chance_of_use * strength * turns / CHANCE_TURNS
+            shown = payload.record.tokens - (
+                0 if payload.large else images
+            )  # no step quotes an image
+            hidden = saves / max(1, weight) * shown / max(1, payload.record.tokens)
+            risk = uses * hidden * self.rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
+        return Candidate(
+            payload.id,
+            payload.message,
+            weight,
+            payload.shorter_weight,
+            risk,
+            payload.shorter.stage if payload.shorter else payload.record.stage,
+            carried=saves * max(0.0, turn - due_turn),
+            kind=payload.record.kind,
+        )
+
+    def edit(self, decisions: Sequence[Decision]) -> None:
+        """Shorten payloads."""
+        history = self.view.history
+        self.payloads, moved = self.payloads.moved_on(
+            [decision.entry_id for decision in decisions], self.rules
+        )
+        payloads = self.payloads
+        self.view = self.view.with_texts(
+            Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
+            for payload in moved
+        )
+        self.edits += decisions
+        self.entries += [payload.record for payload in moved]
+        self.originals += [payload.original(history) for payload in moved]
+        for payload in moved:
+            twin = None if payload.twin is None else payloads.items[payload.twin]
+            if twin is None or not twin.is_full or twin.record.origin in self.state.records:
+                continue
+            if twin.id in payload.record.shown:
+                self.named.append((self.named_record(twin), twin.original(history)))
+
+    def named_record(self, payload: Payload) -> Record:
+        """Return the record of a full result that an entry names."""
+        record = with_kind(payload, self.view.history, self.payloads, self.rules).record
+        entry = record.entry
+        if payload.collapsed:  # a restart without notes finds no accesses inside a digest
+            entry = replace(
+                entry,
+                strength=self.rules.policy.initial_strength,
+                decay=replace(entry.decay, last_access=entry.lifecycle.created),
+                modifiers=replace(entry.modifiers, associations=[]),
+            )
+        return replace(record, entry=entry, shown="")
+
+    def fold(self, planned: Sequence[PlannedDigest], reason: str) -> None:
+        """Put digests in place of the spans of a plan."""
+        view, prices, state = self.view, self.rules.prices, self.state
+        writer = DigestWriter(
+            view, self.payloads, state.by_id, state.digests, state.digest_cache, self.rules
+        )
+        digests = writer.write(planned)
+        if not digests:
+            return
+        start = min(digest.span.start for digest in digests)
+        rewritten = (prices.write - prices.read) * sum(view.shown_tokens[start : view.sent])
+        self.view = view.with_digests([(digest.span, digest.record.shown) for digest in digests])
+        for span, record, *_ in digests:
+            saves = sum(view.shown_tokens[slice(*span)]) - self.view.shown_tokens[span.start]
+            costs = rewritten / len(digests)
+            self.folds.append(Decision(record.id, record.stage, reason, saves, costs))
+        self.payloads = self.payloads.collapsed((digest.span for digest in digests), self.rules)
+        self.digests += digests
+
+    def shorten_unread(self, excess: int) -> None:
+        """Shorten results that the model has not read yet, the largest first."""
+        payloads, chosen = self.payloads, list[Decision]()
+        large = (number for number in payloads.numbers.values() if payloads.items[number].large)
+        unread = [
+            number
+            for number in large
+            if payloads.items[number].is_full and not payloads.items[number].is_pinned
+        ]
+        for candidate in sorted(self.weigh(unread), key=lambda candidate: -candidate.saves):
+            if excess > 0 < candidate.saves:
+                stage, saves = candidate.stage, candidate.saves
+                chosen.append(Decision(candidate.entry_id, stage, UNREAD_REASON, saves, 0.0))
+                excess -= saves
+        self.edit(chosen)
 
 
 def excess_tokens(view: View, rules: Rules) -> int:

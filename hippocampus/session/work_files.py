@@ -17,13 +17,9 @@ from hippocampus.formats import json_text
 from hippocampus.formats.calls import (
     PATCHED,
     file_key,
-    file_read,
-    files_written,
     is_one_file,
     points_back,
-    reads_whole,
     texts_in,
-    writes_whole,
 )
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.code import definitions
@@ -39,8 +35,9 @@ from hippocampus.indexing.select import MAX_LINES, Price, choose, size_of
 from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.unwrap import asked_line, has_content, output_of
 from hippocampus.models import tokens
-from hippocampus.session.constants import CONSTANTS
 from hippocampus.session.history import History
+from hippocampus.session.payloads import files_of
+from hippocampus.session.rules import CONSTANTS
 
 OLD = re.compile(r"(?i)^(?:old|search|find|before)")
 NEW = re.compile(r"(?i)^(?:new|replace|after)")
@@ -52,33 +49,6 @@ MIN_TOKENS = 120
 """The outline of a file has at least this many."""
 NUMBER_TOKENS = 3
 GAP = "…"
-
-
-class Files(NamedTuple):
-    """The files that a call writes or reads."""
-
-    written: Sequence[str] = ()
-    read: str = ""
-    """Empty where files are written."""
-    is_whole: bool = False
-    """Whether the call has or asks for the whole text of the file."""
-
-    @property
-    def paths(self) -> Sequence[str]:
-        """Return the paths of all of them."""
-        return self.written or ((self.read,) if self.read else ())
-
-
-NO_FILES = Files()
-
-
-@kept_by_hash
-def files_of(arguments: str, tool: str) -> Files:
-    """Return the files that a call writes, or else reads."""
-    if written := files_written(tool, arguments):
-        return Files(written, is_whole=writes_whole(arguments))
-    read = file_read(tool, arguments)
-    return Files(read=read, is_whole=reads_whole(arguments)) if read else NO_FILES
 
 
 class Edit(NamedTuple):

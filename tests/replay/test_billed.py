@@ -16,7 +16,7 @@ from hippocampus.replay.run import Options, outcome, replay_recording
 from hippocampus.replay.strategies import send_everything
 from hippocampus.replay.summary import bill_of
 from hippocampus.replay.table import sentences
-from hippocampus.session.costs import Bill
+from hippocampus.session.billing import Bill
 
 PRICES = TABLES["anthropic-5m"]
 

@@ -16,7 +16,7 @@ from conversations import EAGER, Item, no_fallback, rows
 from hippocampus import Hippocampus
 from hippocampus.formats.usage import Usage, cache_miss_of, usage_of
 from hippocampus.prices import TABLES
-from hippocampus.session.costs import Bill, CountedCall
+from hippocampus.session.billing import Bill, CountedCall
 
 PRICES = TABLES["anthropic-5m"]
 ANTHROPIC = {

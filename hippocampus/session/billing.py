@@ -1,4 +1,4 @@
-"""The cost of a session so far, its cost without us, and the provider's bill next to both. Values; no clock.
+"""The provider's bill next to the predicted cost of a session. Values; no clock.
 
 A provider counts other tokens than we do, and a system prompt and tools that no message list has: the
 calls so far calibrate both.
@@ -7,64 +7,11 @@ calls so far calibrate both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from hippocampus.formats.conversation import Message
 from hippocampus.formats.usage import Usage
-from hippocampus.models import tokens
 from hippocampus.prices import HOUR, HOUR_WRITE, Prices
-from hippocampus.prices.prompt_cache import kept_tokens
-from hippocampus.session.view import View
-from hippocampus.storage.ledger import ModelCall
-
-if TYPE_CHECKING:
-    from hippocampus.session.rules import Rules
-
-
-def call_after(
-    last: ModelCall, view: View, rules: Rules, cached_tokens: int, raw_tokens: tuple[int, int]
-) -> ModelCall:
-    """Return the request that sends a view, with the sums after it; `last` has those before it.
-
-    `cached_tokens` of the last request were cached. `raw_tokens` are those of the last request's list
-    and of this one, each without its recalls.
-    """
-    history, prices = view.history, rules.prices
-    fresh = sum(history.tokens[view.sent :])
-    read = view.tokens_to(view.unchanged)
-    if view.unchanged < view.sent:  # the part before an edit, up to the last of the cache marks
-        read = kept_tokens(rules.mark_tokens, read)
-    unedited = max(read, min(cached_tokens, view.shown_total))
-    cost, raw = prices.call_cost(read, view.shown_total), prices.call_cost(*raw_tokens)
-    before, total = raw_tokens
-    recalled = prices.write * (fresh - (total - before))
-    if fresh and total == before:  # only recalls are new: without the memory there is no such call
-        raw, recalled = 0.0, cost
-    return ModelCall(
-        history.turn,
-        len(history.raw),
-        history.total,
-        view.shown_total,
-        last.raw_cost + raw,
-        last.sent_cost + cost,
-        last.edit_cost + cost - prices.call_cost(unedited, view.shown_total),
-        last.recall_cost + recalled,
-    )
-
-
-def recall_tokens(message: Message, weight: int, recalls: Collection[int]) -> int:
-    """Return the tokens that recalls add to a message of `weight` tokens; `recalls` are the parts.
-
-    All of it, words of the model too, unless it has another call or result, or words of the user.
-    """
-    others = (part for at, part in enumerate(message.parts) if at not in recalls)
-    is_user = message.role == "user"
-    if any(p.opens_call or p.closes_call or (is_user and p.kind == "text") for p in others):
-        return sum(tokens.count_part(message.parts[at]) for at in recalls)
-    return weight
-
 
 CALIBRATION_CALLS = 10
 """Calls that calibrate only; those after them are compared."""
@@ -102,26 +49,12 @@ class TokenLine:
         self.xx += ours * ours
         self.xy += ours * theirs
 
-    @property
-    def slope(self) -> float:
-        """Return the provider's tokens for one of ours."""
-        if not self.count:
-            return 1.0
-        return (self.xy - self.x * self.y / self.count) / (self.xx - self.x**2 / self.count)
-
     def at(self, ours: float) -> float:
         """Return the provider's tokens for a count of ours."""
         if not self.count:
             return ours
-        return self.y / self.count + self.slope * (ours - self.x / self.count)
-
-
-class Expected(NamedTuple):
-    """The bill that is expected of one call, in the provider's tokens."""
-
-    tokens: float
-    new_tokens: float
-    """Those that are not read from the provider's cache."""
+        slope = (self.xy - self.x * self.y / self.count) / (self.xx - self.x**2 / self.count)
+        return self.y / self.count + slope * (ours - self.x / self.count)
 
 
 @dataclass(slots=True)
@@ -159,46 +92,33 @@ class Bill:
         if miss:
             self.misses[miss] += 1
         if self.calls:
-            expected, is_warm = self._expected(call), self._is_warm(call)
-            read_tokens = expected.tokens - expected.new_tokens
-            is_read = usage.cache_read_tokens >= read_tokens / 2
+            before, billed = self._last
+            grown, is_warm = call.tokens - before.tokens, self._is_warm(call)
+            read_tokens = min(call.read_tokens, before.tokens)
+            # The system prompt and the tools, which we do not count, make a short list a prefix too.
+            if before.tokens < self.prices.smallest_prefix_tokens:
+                read_tokens = before.tokens
+            unread = call.tokens - read_tokens
+            size = max(0.0, billed.context_tokens + self._growth.at(grown))
+            new = min(max(0.0, self._new.at(unread)), size) if is_warm else size
+            is_read = usage.cache_read_tokens >= (size - new) / 2
             if self.calls >= CALIBRATION_CALLS:
-                is_kept = not is_warm and usage.cache_read_tokens > expected.tokens / 2
+                is_kept = not is_warm and usage.cache_read_tokens > size / 2
                 write = HOUR_WRITE if self._usage.hour_tokens else self.prices.write
                 write = write if self._usage.cache_write_tokens else 1.0
-                predicted = self.prices.read * read_tokens + write * expected.new_tokens
+                predicted = self.prices.read * (size - new) + write * new
                 cost = self.prices.billed_cost(usage)
                 self.predicted += predicted
                 self.billed += cost
                 self.missed_calls += not is_read
                 if is_kept or not is_read:
                     self.missed += cost - predicted
-            before, billed = self._last
-            self._growth.add(
-                call.tokens - before.tokens, usage.context_tokens - billed.context_tokens
-            )
+            self._growth.add(grown, usage.context_tokens - billed.context_tokens)
             if is_warm and is_read:
-                new = usage.context_tokens - usage.cache_read_tokens
-                self._new.add(call.tokens - self._read_tokens(call), new)
+                self._new.add(unread, usage.context_tokens - usage.cache_read_tokens)
         self._last = call, usage
         self._usage += usage
         self.calls += 1
-
-    def _expected(self, call: CountedCall) -> Expected:
-        before, billed = self._last
-        size = max(0.0, billed.context_tokens + self._growth.at(call.tokens - before.tokens))
-        if not self._is_warm(call):
-            return Expected(size, size)
-        new = self._new.at(call.tokens - self._read_tokens(call))
-        return Expected(size, min(max(0.0, new), size))
-
-    def _read_tokens(self, call: CountedCall) -> int:
-        """Return the tokens of a call that should be read from the cache, by our count."""
-        before = self._last[0].tokens
-        # The system prompt and the tools, which we do not count, make a short list a prefix too.
-        return min(
-            call.read_tokens if before >= self.prices.smallest_prefix_tokens else before, before
-        )
 
     def _is_warm(self, call: CountedCall) -> bool:
         """Return whether the provider caches at all, and should still have the last request."""
