@@ -24,7 +24,7 @@ from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Source as Fetcher
 from hippocampus.recall.sources import Tool, known_sources
 from hippocampus.session.guard import Guard
-from hippocampus.session.open_sessions import OpenFiles, OpenSessions
+from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.session.renderer import redacted_list
 from hippocampus.session.resources import (
     DEADLINE_SECONDS,
@@ -32,10 +32,10 @@ from hippocampus.session.resources import (
     Observer,
     Resources,
     SessionInfo,
+    Summaries,
 )
 from hippocampus.session.rules import Rules
-from hippocampus.session.session import Session
-from hippocampus.session.summaries import Summaries
+from hippocampus.session.session import OpenFiles, Session
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT
@@ -183,7 +183,7 @@ class Hippocampus:
             tail_mark=tail_mark,
             deadline_seconds=deadline_seconds,
             observers=tuple(observers),
-            open_files=self._open_files,
+            use_files=self._open_files.use,
             disk_problems=disk_problems,
         )
 

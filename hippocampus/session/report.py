@@ -5,20 +5,74 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hippocampus.entries.decay import explained
+from hippocampus.entries.entry import Decision, Record
 from hippocampus.errors import StoreError
 from hippocampus.formats.conversation import Message
 from hippocampus.models import tokens
 from hippocampus.session.billing import Bill
 from hippocampus.session.guard import Guard
+from hippocampus.session.payloads import Payload
 from hippocampus.session.rules import Rules
+from hippocampus.session.run import SessionRun
 from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens, largest_messages
 from hippocampus.storage.ledger import NO_CALL
 from hippocampus.storage.savings import SessionCosts, costs_at
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReport:
+    """The rows of a session and the outcomes of its calls, for measurements."""
+
+    _run: SessionRun
+    _guard: Guard
+
+    @property
+    def failures(self) -> int:
+        """The number of calls that failed inside and sent the raw messages."""
+        return self._guard.failures
+
+    @property
+    def problem(self) -> str:
+        """Why the last call failed, or why nothing can be stored; empty where all is well."""
+        return self._guard.problem
+
+    @property
+    def raw_reason(self) -> str:
+        """Why the last call sent the raw messages; empty where it sent a view."""
+        return self._guard.raw_reason
+
+    def is_newest(self) -> bool:
+        """Return whether no other process has changed the session since its last turn, as far as is known."""
+
+        def is_newest() -> bool:
+            with self._run.lock:
+                return self._run.ledger.is_newest()
+
+        return self._guard.run(is_newest, lambda: False, lost="")
+
+    def records(self) -> list[Record]:
+        """Return the entries with their texts in the view, oldest first; that of a digest in a digest is empty."""
+        return self._run.records()
+
+    def payloads(self) -> list[Payload]:
+        """Return everything that may leave the view, in full or as an entry, oldest first."""
+        with self._run.lock:
+            return list(self._run.state.payloads.items)
+
+    def view_pairs(self) -> list[tuple[Message, Message]]:
+        """Return pairs of a raw message and the message sent for it; inside a digest that is empty."""
+        with self._run.lock:
+            return list(zip(self._run.state.history.raw, self._run.state.view.shown, strict=True))
+
+    def decisions(self) -> list[tuple[int, Decision]]:
+        """Return every change made to the view, with the turn in which it was made."""
+        with self._run.lock:
+            return self._run.ledger.decisions()
 
 
 class Status(SessionCosts):

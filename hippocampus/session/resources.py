@@ -1,13 +1,19 @@
 """The arguments of a session: what the sessions of one memory share, its owner, and the ports to rooms above.
 
-`consolidation.scheduler` is the consolidator, and hosts bring observers. Protocols and data only.
+`consolidation.scheduler` is the consolidator; hosts bring observers, and a function for summaries.
 """
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Late
+from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
 from hippocampus.entries.entry import Record
 from hippocampus.formats.conversation import Message
@@ -16,8 +22,6 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS
 from hippocampus.recall.sources import Sources
-from hippocampus.session.open_sessions import OpenFiles
-from hippocampus.session.summaries import Summaries
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.ledger import Ledger
 from hippocampus.storage.state import StateStore
@@ -25,6 +29,7 @@ from hippocampus.storage.state import StateStore
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
+LOG = logging.getLogger("hippocampus")
 Speaker = Literal["user", "assistant", "tool", "host"]
 """Who a statement comes from; statements of tools have less trust than those of the user."""
 
@@ -185,6 +190,61 @@ class Observer(Protocol):
         """Take the report of a bill."""
 
 
+WORKERS = 4
+MAX_CHARACTERS = 400
+MAX_LINES = 1_000
+"""The newest lines that a memory keeps; an entry without one has its own."""
+
+
+class Summaries:
+    """Asks the host's function, such as a model, for a line when a payload arrives, and takes it for its entry.
+
+    It runs in threads, and may fail, be late or return nonsense; then the entry keeps its own line.
+    """
+
+    def __init__(self, summarise: Callable[[str], str], patience_seconds: float) -> None:
+        self._summarise = summarise
+        self._patience_seconds = patience_seconds
+        self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="hippocampus-summary")
+        self._asked: dict[str, Future[str]] = {}
+        self._asking = threading.Lock()
+        self._deadline = 0.0
+        """Until when a line is awaited, in seconds of the monotonic clock."""
+
+    def ask(self, name: str, text: str) -> None:
+        """Start on the line for a payload; a second request for it changes nothing."""
+        with self._asking:
+            if name not in self._asked:
+                self._asked[name] = self._pool.submit(self._summarise, text)
+                for oldest in [*self._asked][:-MAX_LINES]:
+                    del self._asked[oldest]
+
+    def of_turn(self) -> Self:
+        """Return the summaries for one turn, which waits for all lines no longer than for one."""
+        own = copy(self)
+        own._deadline = time.monotonic() + self._patience_seconds  # noqa: SLF001 - of this class
+        return own
+
+    def take(self, name: str) -> str | None:
+        """Return the line if it is there before the turn's patience ends, else nothing."""
+        asked = self._asked.get(name)
+        if asked is None:
+            return None
+        try:
+            failure = asked.exception(max(0.0, self._deadline - time.monotonic()))
+        except Late:
+            return None
+        if failure:  # law 3: not even `SystemExit` in a thread of the user's code breaks the loop
+            LOG.warning("no summary for %s: the entry keeps its own", name, exc_info=failure)
+            return None
+        line = " ".join(str(asked.result()).split())[:MAX_CHARACTERS]
+        return line or None
+
+    def close(self) -> None:
+        """Stop asking; lines under way are not awaited."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
 DEADLINE_SECONDS = 0.25
 END_SECONDS = 2.0
 """How long the end of a session waits for locked files, and as long again for its consolidation."""
@@ -204,6 +264,8 @@ class Resources:
     """Opens the long-term memory, for its tools."""
     sources: Sources
     """The sources that a recall may ask; no turn does."""
+    use_files: Callable[[Callable[[], bool]], None]
+    """`OpenFiles.use`, which is shared by all memories of a process."""
     marks: int = OWN_MARKS
     """The cache marks that a session may add to a view."""
     tail_mark: bool = False
@@ -211,8 +273,6 @@ class Resources:
     deadline_seconds: float = DEADLINE_SECONDS
     """How long a call waits for a store that others hold, before its list is sent as it is."""
     observers: Sequence[Observer] = ()
-    open_files: OpenFiles = field(default_factory=OpenFiles)
-    """The sessions that have their files open."""
     disk_problems: dict[str, float] = field(default_factory=dict)
     """When problems of the directory were logged, in monotonic seconds."""
 

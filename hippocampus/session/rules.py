@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from hippocampus import indexing
 from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
-from hippocampus.session.summaries import Summaries
+
+if TYPE_CHECKING:
+    from hippocampus.session.resources import Summaries
 
 HOST_PREFIX = re.compile(r"(?:.*(?:__|[./:])|.*hippocampus[_-])", re.DOTALL)
 """What hosts write before a tool's own name: `mcp__server__`, `server.`, `hippocampus_`."""

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 from hippocampus import recall
-from hippocampus.entries.entry import Decision, Record, Source, Stage, storable
+from hippocampus.entries.entry import Record, Source, Stage, storable
 from hippocampus.entries.entry import entry_id as make_id
 from hippocampus.entries.origin import StateOrigin
 from hippocampus.errors import HippocampusError, StoreError
@@ -26,10 +28,9 @@ from hippocampus.policy import NO_RULES, new_entry
 from hippocampus.recall import calls, retrieval
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.guard import Guard
-from hippocampus.session.payloads import Payload
 from hippocampus.session.recalls import SessionEntries, SessionRecalls
 from hippocampus.session.renderer import redacted_list
-from hippocampus.session.report import Status, status_of
+from hippocampus.session.report import SessionReport, Status, status_of
 from hippocampus.session.resources import (
     MANAGED,
     BillReport,
@@ -46,58 +47,37 @@ from hippocampus.session.view import Change, changes_between, changes_of
 from hippocampus.storage.ledger import NO_CALL, ModelCall
 
 LOG = logging.getLogger("hippocampus")
+MAX_OPEN = 24
+"""A session has up to eight descriptors, and some systems give a process 256."""
 IMAGES_NOTE = "(its images are not in this text)"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionReport:
-    """The rows of a session and the outcomes of its calls, for measurements."""
+class OpenFiles:
+    """The sessions that were used last; the files of all others are closed."""
 
-    _run: SessionRun
-    _guard: Guard
+    def __init__(self, most: int = MAX_OPEN) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._used: dict[int, weakref.WeakMethod[Callable[[], bool]]] = {}
+        """By the identity of a session with open files, the most recently used last."""
 
-    @property
-    def failures(self) -> int:
-        """The number of calls that failed inside and sent the raw messages."""
-        return self._guard.failures
+    def use(self, rest: Callable[[], bool]) -> None:
+        """Keep the files of a session open, and close those of the sessions idle for longest.
 
-    @property
-    def problem(self) -> str:
-        """Why the last call failed, or why nothing can be stored; empty where all is well."""
-        return self._guard.problem
-
-    @property
-    def raw_reason(self) -> str:
-        """Why the last call sent the raw messages; empty where it sent a view."""
-        return self._guard.raw_reason
-
-    def is_newest(self) -> bool:
-        """Return whether no other process has changed the session since its last turn, as far as is known."""
-
-        def is_newest() -> bool:
-            with self._run.lock:
-                return self._run.ledger.is_newest()
-
-        return self._guard.run(is_newest, lambda: False, lost="")
-
-    def records(self) -> list[Record]:
-        """Return the entries with their texts in the view, oldest first; that of a digest in a digest is empty."""
-        return self._run.records()
-
-    def payloads(self) -> list[Payload]:
-        """Return everything that may leave the view, in full or as an entry, oldest first."""
-        with self._run.lock:
-            return list(self._run.state.payloads.items)
-
-    def view_pairs(self) -> list[tuple[Message, Message]]:
-        """Return pairs of a raw message and the message sent for it; inside a digest that is empty."""
-        with self._run.lock:
-            return list(zip(self._run.state.history.raw, self._run.state.view.shown, strict=True))
-
-    def decisions(self) -> list[tuple[int, Decision]]:
-        """Return every change made to the view, with the turn in which it was made."""
-        with self._run.lock:
-            return self._run.ledger.decisions()
+        `rest` is its method that closes them until their next use; False if the session is in use.
+        """
+        reference = weakref.WeakMethod(rest)
+        owner = id(rest.__self__)  # type: ignore[attr-defined]
+        with self._lock:
+            self._used.pop(owner, None)
+            self._used[owner] = reference
+            oldest = list(self._used.items())[: -self._most]
+        for key, reference in oldest:  # without the lock: files take their time to close
+            rests = reference()
+            if rests is None or rests():
+                with self._lock:
+                    if self._used.get(key) is reference:  # else it was used again meanwhile
+                        del self._used[key]
 
 
 class Session:
@@ -272,7 +252,7 @@ class Session:
 
     def _use_files(self) -> None:
         """Keep the session's files open: it is in use."""
-        self._resources.open_files.use(self._close_idle_files)
+        self._resources.use_files(self._close_idle_files)
 
     def _report_recall(self, outcome: str, seconds: float) -> None:
         report = ToolReport(self._report_source(), recall.TOOL_NAME, seconds, outcome)

@@ -10,7 +10,8 @@ import pytest
 from conversations import EAGER, no_fallback, reading
 
 from hippocampus import Hippocampus, Session
-from hippocampus.session.open_sessions import MAX_OPEN, OpenFiles, OpenSessions
+from hippocampus.session.open_sessions import OpenSessions
+from hippocampus.session.session import MAX_OPEN, OpenFiles
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 

@@ -14,7 +14,7 @@ from models.endpoint import Answer, endpoint
 from hippocampus import Hippocampus
 from hippocampus.models.completion import Completer
 from hippocampus.models.http import Endpoint
-from hippocampus.session.summaries import MAX_LINES, Summaries
+from hippocampus.session.resources import MAX_LINES, Summaries
 
 
 def conversation() -> list[dict[str, Any]]:

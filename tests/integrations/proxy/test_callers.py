@@ -26,8 +26,7 @@ from hippocampus.integrations.proxy import service as module
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
 from hippocampus.integrations.proxy.service import Exchange, Service
-from hippocampus.session.open_sessions import MAX_OPEN
-from hippocampus.session.session import Session
+from hippocampus.session.session import MAX_OPEN, Session
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.testing import call
