@@ -74,15 +74,6 @@ class _NewPart(NamedTuple):
     """Whether its kind is left unread."""
 
 
-def _replaces(whole: Record, known: Record, *, written: bool) -> bool:
-    """Return whether the whole text of a file replaces an earlier one.
-
-    A text that was read is whole unless it has less than half of the tokens: tools cut, or refer to
-    an earlier read. The same text is a repeat of the earlier one, which it does not replace.
-    """
-    return whole.content != known.content and (written or 2 * whole.tokens >= known.tokens)
-
-
 @dataclass(slots=True)
 class MessageReader:
     """Reads new messages into tables of payloads."""
@@ -119,7 +110,10 @@ class MessageReader:
         own.index.pack()
         self.shows = bool(own.items)
         for number in range(read_again, start):
-            self._thin_again(number)
+            for at, part in enumerate(self.history.raw[number].parts):
+                tool, argued = own.call_of(part) if part.kind == "result" else ("", "")
+                if part.kind == "result" and not self.rules.is_recall(tool):
+                    self._thin(number, at, argued, None)
         self.rendered += [
             Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
             for payload in (own.items if read_again < start else ())
@@ -166,8 +160,8 @@ class MessageReader:
                 self._take_result(PartSite(number, at, part))
             elif part.kind == "text" and message.role == "user":
                 self._take_words(number, at, part)
-            elif part.kind == "image" and self._follows_results(number, part):
-                self._take_image(PartSite(number, at, part))
+            elif part.kind == "image":
+                self._take_image(number, at, part)
 
     def _take_replaced(self, span: Span, rows: Iterable[Sequence[Any]]) -> None:
         """Take in the messages of a digest as `_take` does, by the rows of `Payloads.rows_of`."""
@@ -266,32 +260,27 @@ class MessageReader:
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self.noted.append((record, original))
 
-    def _follows_results(self, number: int, part: Part) -> bool:
-        """Return whether an image follows tool results, and is not inside one.
+    def _take_image(self, number: int, at: int, part: Part) -> None:
+        """Make an image that follows tool results a payload: hosts put screenshots there.
 
-        Hosts put screenshots there where results can only hold text; the user's own are elsewhere.
+        Some can hold only text in results; the user's own images are elsewhere.
         """
+        message = self.history.raw[number]
         before = self.history.raw[number - 1].parts if number else ()
-        inside = self.history.raw[number].parts
-        return any(other.closes_call for other in (*before, *inside)) and not any(
-            part.path[: len(other.path)] == other.path for other in inside if other.closes_call
-        )
-
-    def _take_image(self, site: PartSite) -> None:
-        weight = site.part.image_tokens
-        resolution = self.rules.policy.resolve(
-            Subject("tool_result", source_type="tool", tokens=weight, kind=IMAGE)
-        )
-        if is_image_block(self.history.raw[site.message].held(site.part)):
-            held = self._hold(_NewPart(site, "", "", weight, resolution), large=False)
-            self._bring(Brought(site.message, site.at, held))
+        results = [other for other in message.parts if other.closes_call]
+        is_inside = any(part.path[: len(result.path)] == result.path for result in results)
+        follows = bool(results) or any(other.closes_call for other in before)
+        if is_inside or not follows or not is_image_block(message.held(part)):
+            return
+        subject = Subject("tool_result", source_type="tool", tokens=part.image_tokens, kind=IMAGE)
+        resolution = self.rules.policy.resolve(subject)
+        new = _NewPart(PartSite(number, at, part), "", "", part.image_tokens, resolution)
+        self._bring(Brought(number, at, self._hold(new, large=False)))
 
     def _take_result(self, site: PartSite) -> None:
         rules, part = self.rules, site.part
         called = self.payloads.calls.get(part.call_id)
-        call = called.part if called else None
-        tool = part.tool or (call.tool if call else "")
-        argued = call.text if call else ""
+        tool, argued = self.payloads.call_of(part)
         is_ours = rules.is_recall(tool)
         if is_ours:  # an answer of ours is no payload: it repeats one
             asked = replace(part, tool=tool, text=argued)
@@ -300,7 +289,7 @@ class MessageReader:
                     self.payloads.add_recall(one.message, one.at)
                 return
         size = self.history.tokens_of(site.message, site.at)
-        resolution = rules.policy.resolve(result_subject(part, call))
+        resolution = rules.policy.resolve(result_subject(part, called.part if called else None))
         kind = rules.kind_of
         images = self.history.image_tokens(site.message, site.at)
         # A smaller text is a payload only by its kind, and images count where their text is not large.
@@ -380,14 +369,6 @@ class MessageReader:
                 saved = tokens.count(said) - tokens.count(text)
                 self.payloads.items[held] = payload._replace(weight=payload.weight - saved)
 
-    def _thin_again(self, number: int) -> None:
-        """Show fewer line numbers of the results of a message that was read before."""
-        for at, part in enumerate(self.history.raw[number].parts):
-            called = self.payloads.calls.get(part.call_id) if part.kind == "result" else None
-            tool = called.part.tool if called else ""
-            if part.kind == "result" and not self.rules.is_recall(part.tool or tool):
-                self._thin(number, at, called.part.text if called else "", None)
-
     def _add(self, payload: Payload, names: Iterable[str]) -> int:
         """Number a payload, and index its identifiers."""
         own, named = len(self.payloads.items), payload.id
@@ -461,7 +442,11 @@ class MessageReader:
         """Count a read or a write of its file as an access of a payload; return whether `whole` replaces it."""
         payload, written = self.payloads.items[number], bool(files.written)
         event = "stale: written" if written else "superseded"
-        is_gone = whole is not None and _replaces(whole, payload.record, written=written)
+        known, is_gone = payload.record, False
+        # A text that was read is whole unless it has less than half of the tokens: tools cut, or refer to
+        # an earlier read. The same text is a repeat of the earlier one, which it does not replace.
+        if whole is not None and whole.content != known.content:
+            is_gone = written or 2 * whole.tokens >= known.tokens
         if payload.collapsed and (payload.is_superseded or not is_gone):
             return is_gone  # what a digest replaces fades no more
         if not payload.collapsed:
@@ -555,9 +540,7 @@ def with_kind(payload: Payload, history: History, payloads: Payloads, rules: Rul
     large = policy.indexes(record.tokens, lambda: kind, resolution)
     due_turn = payload.due_turn
     if large and not payload.is_superseded:
-        called = payloads.calls.get(part.call_id)
-        tool, argued = (called.part.tool, called.part.text) if called else ("", "")
-        asked = asks_to_read(part.tool or tool, argued)
+        asked = asks_to_read(*payloads.call_of(part))
         due_turn += policy.fresh_turns_of(kind, record.tokens, resolution, asked=asked)
     return payload._replace(
         record=replace(record, entry=entry, kind=kind), large=large, due_turn=due_turn

@@ -151,24 +151,21 @@ def _with_rooms(
 ) -> list[PlannedDigest]:
     """Return the digests of spans, which share the budget of one: many show no more than a long one.
 
-    Only the last one shows files, with their text after all spans; `hot_tokens` are for those that it
-    shows whole.
+    Each has a share of its span's tokens, and at most half of those in the view. Only the last one shows
+    files, with their text after all spans; `hot_tokens` are for those that it shows whole.
     """
     if not spans:
         return []
-    shares = [_share_tokens(view, span) for span in spans]
+    shares = []
+    for span in spans:
+        share = CONSTANTS.digest_share * _sum_in(view.history.tokens, span)
+        shares.append(int(min(share, CONSTANTS.shown_share * _sum_in(view.shown_tokens, span))))
     together = sum(shares)
     total = min(max(max_tokens, MIN_TOKENS), MAX_TOKENS, max(MIN_TOKENS, together))
     steps = int(CONSTANTS.steps_share * total)
     rooms = [Room(max(MIN_TOKENS, steps * own // together)) for own in shares]
     rooms[-1] = rooms[-1]._replace(files=hot_tokens + total - steps)
     return list(map(PlannedDigest, spans, rooms))
-
-
-def _share_tokens(view: View, span: Span) -> int:
-    """Return the tokens of a digest of a span: a share of its tokens, and at most half of its tokens in the view."""
-    share = CONSTANTS.digest_share * _sum_in(view.history.tokens, span)
-    return int(min(share, CONSTANTS.shown_share * _sum_in(view.shown_tokens, span)))
 
 
 def _sum_in(weights: Sequence[int], span: Span) -> int:

@@ -156,7 +156,12 @@ def _line(role: str, part: Part, call: Part, ids: Mapping[str, str], root: str) 
         opening = "user: " if role == "user" else ""
         text = f'"{opening}{cut(part.text, WORDS_CHARACTERS)}"'
     elif part.is_error:
-        text = _failure(part.text)
+        lines = message_of(part.text) if len(part.text) > ERROR_CHARACTERS else [part.text]
+        lines = [cut(line, ERROR_CHARACTERS // min(2, len(lines))) for line in lines]
+        # The first and the last line of a long one, and those between that fit.
+        while len(lines) > 2 and sum(map(len, lines)) > ERROR_CHARACTERS:
+            del lines[-2]
+        text = f"! {' … '.join(lines)}"
     elif room := _room_of(part):
         lines = excerpt(part.text, room, arguments="" if call is part else call.text)
         text = "\n".join(f"  {line}" for line in lines)
@@ -197,15 +202,6 @@ def _fitting(
             budget_tokens -= needed
             lines |= chosen
     return lines, budget_tokens
-
-
-def _failure(text: str) -> str:
-    """Return the message of a failure: of a long one its first and last line, and those between that fit."""
-    lines = message_of(text) if len(text) > ERROR_CHARACTERS else [text]
-    lines = [cut(line, ERROR_CHARACTERS // min(2, len(lines))) for line in lines]
-    while len(lines) > 2 and sum(map(len, lines)) > ERROR_CHARACTERS:
-        del lines[-2]
-    return f"! {' … '.join(lines)}"
 
 
 @kept_by_hash

@@ -91,9 +91,14 @@ class History:
         fresh = reading.messages[kept:]
         keys = [key_of(message) for message in fresh]
         turns, weights = self.turns[:kept], self.tokens[:kept]
-        weights.extend(map(self._weight_of, fresh, keys))
-        for message in fresh:
+        for message, key in zip(fresh, keys, strict=True):
             turns.append((turns[-1] if turns else 0) + (message.role == "assistant"))
+            known = self.weights.get(key)
+            if isinstance(message, UnreadMessage):
+                known = message.tokens
+            elif known is None or any(part.image_tokens for part in message.parts):
+                known = tokens.count_message(message)
+            weights.append(known)
         users = [at for at, message in enumerate(fresh, kept) if message.role == "user"]
         own = [
             at
@@ -121,14 +126,6 @@ class History:
     def repeats(self, before: History) -> bool:
         """Return whether the list is the one before it, unchanged."""
         return self.reading.kept == len(before.raw) == len(self.raw)
-
-    def _weight_of(self, message: Message, key: str) -> int:
-        if isinstance(message, UnreadMessage):
-            return message.tokens
-        known = self.weights.get(key)
-        if known is None or any(part.image_tokens for part in message.parts):
-            return tokens.count_message(message)
-        return known
 
     def with_redacted(
         self, texts: Iterable[tuple[int, int, str, bool]], originals: Collection[tuple[int, int]]

@@ -326,6 +326,12 @@ class Payloads:
     brought: list[Brought] = field(default_factory=list)
     """What each part brought, in order of arrival."""
 
+    def call_of(self, result: Part) -> tuple[str, str]:
+        """Return the tool and the arguments of the call that a result answers."""
+        called = self.calls.get(result.call_id)
+        tool, arguments = (called.part.tool, called.part.text) if called else ("", "")
+        return result.tool or tool, arguments
+
     def outside_digests(self) -> Iterator[Payload]:
         """Yield the payloads that no digest replaces."""
         return (self.items[number] for number in self.numbers.values())

@@ -28,6 +28,9 @@ from hippocampus.session.payloads import Payload, Payloads, origin_of
 from hippocampus.session.rules import CONSTANTS, Rules
 from hippocampus.session.view import Rendered, View
 
+TASK_CHARACTERS = 4_000
+"""The end of the user's words by which the lines of an entry are chosen."""
+
 
 def subject_of(message: Message, part: Part, call: Part | None) -> Subject | None:
     """Return the fields of a part that rules match: a result, arguments, or words of user or assistant.
@@ -113,8 +116,8 @@ def referred(
 ) -> Iterator[Rendered]:
     """Yield the texts for results from a message on that point at a read which the view has shortened.
 
-    In the messages that were `sent`, those are the texts that got a record. A small text never gets
-    one: it replaces every result that points at it.
+    The view has it as an entry, or in a digest. In the messages that were `sent`, those are the texts
+    that got a record. A small text never gets one: it replaces every result that points at it.
     """
     # An unread message is the same as when its digest was made: it has no text in place of a pointer.
     read = (each for each in history.raw[start:] if not isinstance(each, UnreadMessage))
@@ -122,6 +125,7 @@ def referred(
     if not any(part.kind == "result" and points_back(part.text) for part in new):
         return
     texts: dict[tuple[str, str], tuple[int, PartOrigin, str]] = {}
+    digests = [*filter(None, map(span_of, records.values()))]
     ranks = Counter[PartOrigin]()
     times = Counter(part.call_id for _, _, part, _ in _results(history))
     for number, at, part, asked in _results(history):
@@ -137,7 +141,11 @@ def referred(
             record, turn = records.get(own), history.turns[number]
             # Where calls share an id, the same text at another turn may have this origin.
             is_own = times[part.call_id] == 1 or (record and record.entry.source.turn == turn)
-            is_needed = record and is_own if number < sent else _is_short(before, origin, records)
+            is_needed = record and is_own
+            if number >= sent:  # the view shows less of the earlier read than its text
+                first = records.get(origin) if origin else None
+                is_short = first is not None and first.stage is not Stage.FULL
+                is_needed = is_short or any(span.start <= before < span.end for span in digests)
             if not is_needed and tokens.count(text) > rules.policy.fade_over_tokens:
                 continue
             if number >= start:
@@ -155,21 +163,6 @@ def _results(history: History) -> Iterator[tuple[int, int, Part, tuple[str, str]
                 calls[part.call_id] = part.tool, part.text
             elif part.kind == "result" and part.call_id in calls:
                 yield number, at, part, calls[part.call_id]
-
-
-def _is_short(
-    number: int, origin: EntryOrigin | None, records: Mapping[EntryOrigin, Record]
-) -> bool:
-    """Return whether the view shows less of a result than its text: as an entry, or in a digest."""
-    record = records.get(origin) if origin else None
-    if record is not None and record.stage is not Stage.FULL:
-        return True
-    spans = filter(None, map(span_of, records.values()))
-    return any(span.start <= number < span.end for span in spans)
-
-
-TASK_CHARACTERS = 4_000
-"""The end of the user's words by which the lines of an entry are chosen."""
 
 
 def next_record(payload: Payload, view: View, payloads: Payloads, rules: Rules) -> Record:

@@ -41,7 +41,6 @@ from hippocampus.storage.ledger import (
     DigestNotes,
     Ledger,
     Measure,
-    ModelCall,
     RemovedError,
     TurnRows,
 )
@@ -156,9 +155,7 @@ class SessionRun:
     ) -> bool:
         cold = idle_seconds > self._resources.prices.cache_seconds
         self.is_edit = False
-        # Another process may have taken the last turn, or this one was interrupted after its commit.
-        if self.ledger.has_changed() or self.ledger.last_call() != self.state.last:
-            self._load_changes()
+        self._load_changes()
         before = self.state.history
         history = self._extended(items, min(same, len(before.reading.items)))
         fresh = history.raw[history.reading.kept :]
@@ -175,7 +172,9 @@ class SessionRun:
             self.ledger.expect_newest()
         if is_retry and before.raw and history.repeats(before):
             return True
-        is_continued, rules = bool(self.state.records) and not before.raw, self._rules_of_turn()
+        is_continued = bool(self.state.records) and not before.raw
+        summaries = self._resources.summaries
+        rules = replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
         taken = read(self.state, history, self._opening_of(history), rules)
         rules = replace(rules, mark_tokens=self._marked_tokens(taken.state.view, items))
         if is_retry:  # another process has sent it, or marks differ
@@ -183,7 +182,13 @@ class SessionRun:
             view = replace(taken.state.view, sent=len(history.raw))
             self.state = replace(taken.state, view=view, sent_keys=history.keys)
         else:
-            turn = take_turn(taken, self._call_before(history.turn), rules, cold=cold)
+            last = self.ledger.last_call()
+            if (
+                last is not None and history.turn < last.turn
+            ):  # a cut list keeps the sums of all its calls
+                self.ledger.go_on_from(history.turn)
+            last = self.ledger.last_call(history.turn) or NO_CALL
+            turn = take_turn(taken, last, rules, cold=cold)
             _check(turn.state.view)
             shown, kept = turn.state.view.shown, len(turn.state.sent_keys)
             self._commit(turn, self.marker.place(shown, kept, idle_seconds))
@@ -206,10 +211,6 @@ class SessionRun:
             self._reload()
             history = history.as_first()
         return history
-
-    def _reload(self) -> None:
-        """Replace the state by that of the ledger, as after a restart."""
-        self.state, self.marker.is_lost = State.of_ledger(self.ledger), True
 
     def _store_lost(self) -> None:
         """Store again the payloads of the list that are lost: a power cut takes the newest ones."""
@@ -247,13 +248,6 @@ class SessionRun:
         # A list that the last call had has the same keys: these are compared after a restart only.
         return state.sent_keys is history.keys or [*state.sent_keys] == [*history.keys]
 
-    def _call_before(self, turn: int) -> ModelCall:
-        """Return the call before a turn; a list that was cut keeps the sums of all its calls."""
-        last = self.ledger.last_call()
-        if last is not None and turn < last.turn:
-            self.ledger.go_on_from(turn)
-        return self.ledger.last_call(turn) or NO_CALL
-
     def _marked_tokens(self, view: View, items: list[Item]) -> Sequence[int] | None:
         """Return the tokens of the last request up to its cache marks, as far as `view` begins with it."""
         self.marker.look(items, view.history.reading.adapter.NAME)
@@ -287,19 +281,23 @@ class SessionRun:
     def _load_changes(self) -> None:
         """Load the entries or turns that were recorded, and are not in the state.
 
-        After a turn the list is read again; entries, such as recalled ones, do not require that.
+        Another process may have taken the last turn, or this one was interrupted after its commit. After
+        a turn the list is read again; entries, such as recalled ones, do not require that.
         """
-        last = self.ledger.last_call()
+        has_changed, last = self.ledger.has_changed(), self.ledger.last_call()
+        is_known = last == self.state.last
+        if is_known and not has_changed:
+            return
         if self.ledger.has_lost:
             self.lost |= self.state.by_id
-        if last is not None and last == self.state.last and not self.ledger.has_lost:
+        if last is not None and is_known and not self.ledger.has_lost:
             self.state = self.state.with_saved(self.ledger.records(), self.rules)
         else:
             self._reload()
 
-    def _rules_of_turn(self) -> Rules:
-        summaries = self._resources.summaries
-        return replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
+    def _reload(self) -> None:
+        """Replace the state by that of the ledger, as after a restart."""
+        self.state, self.marker.is_lost = State.of_ledger(self.ledger), True
 
     def _commit(self, turn: Turn, marks: str) -> None:
         """Store the decisions of a turn, then adopt its state; after a failure its caller drops the list.

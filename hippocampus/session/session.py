@@ -535,7 +535,7 @@ class Session:
                 self._end(messages)
                 # What fails is finished at the next start.
                 self._guard.run(self._run.keep_facts, lambda: None, "not consolidated")
-                self._close_all(is_end=True)
+                self._close_files(functools.partial(self._run.close, is_end=True))
 
     def release(self) -> None:
         """Close the session's files without ending it: the same id continues it, here or elsewhere.
@@ -546,14 +546,7 @@ class Session:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
                 self._count_raw()
-                self._close_all(is_end=False)
-
-    def _close_all(self, *, is_end: bool) -> None:
-        def closed() -> None:
-            self._recalls.close()
-            self._run.close(is_end=is_end)
-
-        self._guard.run(closed, lambda: None, "its files stay open")
+                self._close_files(functools.partial(self._run.close, is_end=False))
 
     def _close_idle_files(self) -> bool:
         """Close the session's files until it is used again; return False where it is in use."""
@@ -561,14 +554,17 @@ class Session:
             return False
         try:
             if not self._is_closed:
-                self._guard.run(self._close_files, lambda: None, "its files stay open")
+                self._close_files(self._run.rest)
         finally:
             self._lock.release()
         return True
 
-    def _close_files(self) -> None:
-        self._recalls.close()
-        self._run.rest()
+    def _close_files(self, close: Callable[[], None]) -> None:
+        def closed() -> None:
+            self._recalls.close()
+            close()
+
+        self._guard.run(closed, lambda: None, "its files stay open")
 
     def __enter__(self) -> Self:
         return self

@@ -269,7 +269,7 @@ def _brought(start: int, content: str, state: State) -> list[list[Any]] | None:
     parts = chain_of(start, content, state.notes)
     found = [row for part in parts for row in part.rows]
     held = (row for _, _, result, _, arguments, _ in found for row in (result, arguments) if row)
-    is_known = all(len(row) > 4 or row[2] in state.by_id for row in held)
+    is_known = all(full or named in state.by_id for _, _, named, _, *full in held)
     return found if parts and is_known else None
 
 

@@ -157,13 +157,18 @@ class WorkFile:
 
     def apply(self, edit: Edit, turn: int) -> None:
         """Put the new text of an edit in the place of the old one."""
-        for piece in self.pieces:
-            at = piece.text.find(edit.old) if edit.old else -1
-            if at >= 0:
-                added = _replaced(piece, at, edit, turn)
-                for later in self.pieces:
-                    later.first += added if 0 < piece.first < later.first else 0
-                return
+        for piece in self.pieces if edit.old else ():
+            front, found, rest = piece.text.partition(edit.old)
+            if not found:
+                continue
+            start, end = front.count("\n"), (front + found).count("\n") + 1
+            old = {line.text: line for line in piece.lines[start:end]}
+            new = (front.rpartition("\n")[2] + edit.new + rest.partition("\n")[0]).split("\n")
+            piece.lines[start:end] = [old.get(line) or Line(line, 0, turn) for line in new]
+            added = len(new) - (end - start)
+            for later in self.pieces:
+                later.first += added if 0 < piece.first < later.first else 0
+            return
         self.unfollowed += 1
         if edit.new.strip():
             self.pieces.append(Piece(0, [Line(line, 0, turn) for line in edit.new.split("\n")]))
@@ -190,17 +195,6 @@ def _outside(new: Piece, pieces: Iterable[Piece]) -> Iterator[Piece]:
         after = piece.lines[max(0, new.end - piece.first) :]
         parts = (Piece(piece.first, before), Piece(max(piece.first, new.end), after))
         yield from (part for part in parts if part.lines)
-
-
-def _replaced(piece: Piece, at: int, edit: Edit, turn: int) -> int:
-    """Replace a text in a piece, and return how many lines it has more."""
-    text = piece.text
-    start, end = text.count("\n", 0, at), text.count("\n", 0, at + len(edit.old)) + 1
-    before, after = text[:at].rpartition("\n")[2], text[at + len(edit.old) :].partition("\n")[0]
-    old = {line.text: line for line in piece.lines[start:end]}
-    new = (before + edit.new + after).split("\n")
-    piece.lines[start:end] = [old.get(line) or Line(line, 0, turn) for line in new]
-    return len(new) - (end - start)
 
 
 @dataclass(slots=True)
@@ -288,10 +282,8 @@ def _hunks(patch: str, path: str) -> Iterator[Edit]:
     """Yield the hunks of a patch for one file."""
     _, *parts = PATCHED.split(patch)
     for name, text in zip(parts[::2], parts[1::2], strict=False):
-        if not is_one_file(name, path):
-            continue
-        for hunk in HUNK.split(text):
-            lines = [line for line in hunk.strip("\n").split("\n") if line[:3] != "***"]
+        for hunk in HUNK.split(text) if is_one_file(name, path) else ():
+            lines = [line for line in hunk.strip("\n").split("\n") if not line.startswith("***")]
             old = [line[1:] for line in lines if line[:1] in ("-", " ")]
             new = [line[1:] for line in lines if line[:1] in ("+", " ")]
             if old or new:
