@@ -292,7 +292,8 @@ class PartSite(NamedTuple):
 class Payloads:
     """The payloads of a list, numbered in order of arrival.
 
-    A list that grows adds to these tables in place: a turn that fails drops them, and the list is read again.
+    A list that grows and a turn change these tables in place: a turn that fails drops them, and the list is
+    read again.
     """
 
     items: list[Payload] = field(default_factory=list)
@@ -370,16 +371,11 @@ class Payloads:
             and any(span.start <= payload.message < span.end for span in spans)
         )
 
-    def changed(self, changes: Mapping[int, Payload], rules: Rules) -> Payloads:
-        """Return the payloads with changed ones."""
-        if not changes:
-            return self
-        items, due_turns, cold_turns = self.items[:], self.due_turns[:], self.cold_turns[:]
+    def change(self, changes: Mapping[int, Payload], rules: Rules) -> None:
+        """Put changed payloads in place of those that they were."""
         for number, payload in changes.items():
-            items[number] = payload
-        own = replace(self, items=items, due_turns=due_turns, cold_turns=cold_turns)
-        own.set_turns(changes, rules)
-        return own
+            self.items[number] = payload
+        self.set_turns(changes, rules)
 
     def set_turns(self, numbers: Iterable[int], rules: Rules) -> None:
         """Set in place the turns of payloads that changed, and of new ones at the end."""
@@ -391,21 +387,21 @@ class Payloads:
             self.due_turns[number] = due_from(self.items[number], rules.policy)
             self.cold_turns[number] = cold_from(self.items[number], rules.policy)
 
-    def updated(self, record: Record, rules: Rules) -> Payloads:
-        """Return the payloads with the new record of an entry."""
+    def update(self, record: Record, rules: Rules) -> None:
+        """Give the payload of an entry the entry's new record."""
         number = self.numbers.get(record.entry.id)
         if number is None:
-            return self
+            return
         payload = self.items[number]
         shown = payload.record.shown if record.stage is Stage.FULL else record.shown
         weight = payload.weight if shown == payload.record.shown else tokens.count(shown)
         # A text that was written before an access would bring back what the entry was before it.
         shorter = payload.shorter if record.entry == payload.record.entry else None
         own = payload._replace(record=replace(record, shown=shown), weight=weight, shorter=shorter)
-        return self.changed({number: own}, rules)
+        self.change({number: own}, rules)
 
-    def moved_on(self, chosen: Iterable[str], rules: Rules) -> tuple[Payloads, list[Payload]]:
-        """Return the payloads with the chosen entries at their next stage, and these."""
+    def move_on(self, chosen: Iterable[str], rules: Rules) -> list[Payload]:
+        """Bring the chosen entries to their next stage, and return their payloads."""
         moved: dict[int, Payload] = {}
         for number in map(self.numbers.__getitem__, chosen):
             payload = self.items[number]
@@ -414,20 +410,22 @@ class Payloads:
                 moved[number] = payload._replace(
                     record=payload.shorter, shorter=None, weight=weight
                 )
-        return self.changed(moved, rules), list(moved.values())
+        self.change(moved, rules)
+        return list(moved.values())
 
-    def collapsed(self, spans: Iterable[Span], rules: Rules) -> Payloads:
-        """Return the payloads once digests replace spans of the view."""
+    def collapse(self, spans: Iterable[Span], rules: Rules) -> list[str]:
+        """Note that digests replace spans of the view; return the entries that these leave out of it."""
         hidden = {number for span in spans for number in range(*span)}
-        gone = {
+        collapsed = {
             number: payload._replace(collapsed=True)
             for number, payload in enumerate(self.items)
             if payload.message in hidden and not payload.collapsed
         }
-        own = self.changed(gone, rules)
-        held = own.numbers.items()
-        numbers = {named: number for named, number in held if not own.items[number].collapsed}
-        return replace(own, numbers=numbers)
+        self.change(collapsed, rules)
+        gone = [named for named, number in self.numbers.items() if self.items[number].collapsed]
+        for named in gone:
+            del self.numbers[named]
+        return gone
 
     def entries_in(self, span: Span, records: Container[str]) -> list[Payload]:
         """Return the payloads in a span that have entries, whose ids are given, in the order of the list."""

@@ -291,7 +291,7 @@ class SessionRun:
         if self.ledger.has_lost:
             self.lost |= self.state.by_id
         if last is not None and is_known and not self.ledger.has_lost:
-            self.state = self.state.with_saved(self.ledger.records(), self.rules)
+            self.state.save(self.ledger.records(), self.rules)
         else:
             self._reload()
 
@@ -463,8 +463,7 @@ class SessionRun:
         with self.lock:
             self.ledger.busy_seconds = self._resources.deadline_seconds
             self.ledger.save(*records)
-            for record in records:
-                self.state = self.state.with_record(record, self.rules)
+            self.state.save(records, self.rules)
 
     def current(self, record: Record) -> Record:
         """Return the current record of an entry, which turns may have changed since it was read."""

@@ -110,30 +110,12 @@ class State:
             if record.shown and any(fold.holds(span) for fold in others):
                 self.with_committed([replace(record, shown="")])
 
-    def with_record(self, record: Record, rules: Rules) -> State:
-        """Return the state with an entry that an access or the host has changed."""
-        payloads = self.payloads.updated(record, rules)
-        return replace(self.with_committed([record]), payloads=payloads)
-
-    def with_saved(self, records: Iterable[Record], rules: Rules) -> State:
-        """Return the state with the entries that another process has changed."""
-        state = self
+    def save(self, records: Iterable[Record], rules: Rules) -> None:
+        """Take in entries that an access, the host or another process has changed."""
         for record in records:
-            if state.records.get(record.origin) != record:
-                state = state.with_record(record, rules)
-        return state
-
-    def with_candidates(self, rules: Rules) -> tuple[State, Collection[str]]:
-        """Return the state with the next texts of its payloads that are still valid, and their entries."""
-        numbers, written = self.payloads.numbers, dict[str, Payload]()
-        for entry_id in self.candidates.keys() & numbers.keys():
-            payload, held = self.payloads.items[numbers[entry_id]], self.candidates[entry_id]
-            if shorter := _next(held, payload):
-                weight = tokens.count(held.shown)
-                written[entry_id] = payload._replace(shorter=shorter, shorter_weight=weight)
-        changed = {numbers[entry_id]: payload for entry_id, payload in written.items()}
-        payloads = self.payloads.changed(changed, rules)
-        return replace(self, candidates={}, payloads=payloads), written.keys()
+            if self.records.get(record.origin) != record:
+                self.with_committed([record])
+                self.payloads.update(record, rules)
 
 
 def next_texts(payloads: Iterable[Payload]) -> list[NextText]:
@@ -151,19 +133,30 @@ def next_texts(payloads: Iterable[Payload]) -> list[NextText]:
     ]
 
 
-def _next(held: NextText, payload: Payload) -> Record | None:
-    """Return the next record of a payload; None where its entry was used or noted since."""
-    before = payload.record
-    is_next = (before.stage is Stage.FULL) == (held.stage is Stage.INDEXED)
-    fields = before.entry.fields()
-    is_same = held.note == payload.note and all(
-        held.fields.get(name) == fields[name] for name in ("decay", "modifiers")
-    )
-    if before.stage is Stage.DORMANT or not (is_next and is_same):
-        return None
-    summary, key_data = held.fields["summary"], held.fields["key_data"]
-    entry = replace(before.entry, summary=summary, key_data=key_data)
-    return replace(before, entry=entry, stage=held.stage, shown=held.shown)
+def _take_next_texts(
+    held: Mapping[str, NextText], payloads: Payloads, rules: Rules
+) -> Collection[str]:
+    """Give payloads their next texts, by entry id; return the entries with which that was possible.
+
+    The entry of another was used or noted since.
+    """
+    written: dict[int, Payload] = {}
+    for entry_id in held.keys() & payloads.numbers.keys():
+        number, text = payloads.numbers[entry_id], held[entry_id]
+        payload = payloads.items[number]
+        before, fields = payload.record, payload.record.entry.fields()
+        is_next = (before.stage is Stage.FULL) == (text.stage is Stage.INDEXED)
+        is_same = text.note == payload.note and all(
+            text.fields.get(name) == fields[name] for name in ("decay", "modifiers")
+        )
+        if before.stage is not Stage.DORMANT and is_next and is_same:
+            summary, key_data = text.fields["summary"], text.fields["key_data"]
+            entry = replace(before.entry, summary=summary, key_data=key_data)
+            shorter = replace(before, entry=entry, stage=text.stage, shown=text.shown)
+            weight = tokens.count(text.shown)
+            written[number] = payload._replace(shorter=shorter, shorter_weight=weight)
+    payloads.change(written, rules)
+    return {payload.id for payload in written.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +215,6 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     reader = MessageReader(history, payloads, records, by_id, rules, sent, hidden, later, notes)
     accessed = reader.read(kept, start)
     # Texts in place of pointers get records, so that a restart shows them again.
-    payloads = reader.payloads
     pointed = [payloads.items[payloads.sites[at]] for at in pointers if at in payloads.sites]
     noted = reader.noted + [
         (replace(payload.record, shown=""), payload.original(history))
@@ -233,22 +225,14 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     shown = [rendered for rendered in texts if rendered.message not in hidden]
     view = view.with_texts([*shown, *reader.rendered])
     if digests:
-        payloads = payloads.collapsed((span for span, _ in digests), rules)
+        payloads.collapse((span for span, _ in digests), rules)
     # The last request did not have a digest whose messages were not all in it.
     unchanged = min([sent, *(span.start for span, _ in digests if span.end > sent)])
     texts_of_digests = [(span, record.shown) for span, record in digests]
     view = replace(view.with_digests(texts_of_digests), unchanged=unchanged)
     is_continued = len(sent_keys) == len(state.sent_keys)
-    taken = replace(
-        state,
-        history=history,
-        payloads=payloads,
-        view=view,
-        sent_keys=sent_keys,
-        candidates=state.candidates if is_continued else {},
-        notes={},
-    )
-    taken, used = taken.with_candidates(rules)
+    used = _take_next_texts(state.candidates if is_continued else {}, payloads, rules)
+    taken = replace(state, history=history, view=view, sent_keys=sent_keys, candidates={}, notes={})
     return ReadList(taken, noted, accessed, [*(state.candidates.keys() - used)])
 
 

@@ -72,9 +72,8 @@ def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = Fa
     changes = _Changes(taken.state, rules, before, taken.state.payloads)
     changes.decide(last, cold=cold)
     view, payloads = changes.view, changes.payloads
-    state = replace(taken.state, view=replace(view, sent=len(view.history.raw)), payloads=payloads)
+    state = replace(taken.state, view=replace(view, sent=len(view.history.raw)))
     noted = [*taken.noted, *changes.named]
-    gone = taken.state.payloads.numbers.keys() - payloads.numbers.keys() if changes.digests else ()
     rows = TurnRows(
         _call_after(last, view, payloads, rules, cached),
         records=[
@@ -85,7 +84,7 @@ def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = Fa
         ],
         decisions=[*changes.edits, *changes.folds],
         candidates=next_texts(map(payloads.items.__getitem__, changes.weighed)),
-        replaced=[*taken.stale, *gone],
+        replaced=[*taken.stale, *changes.gone],
     )
     originals = [*(original for _, original in noted), *changes.originals]
     return Turn(state, rows, originals, changes.digests, view.unchanged < view.sent)
@@ -159,6 +158,8 @@ class _Changes:
     digests: list[Digest] = field(default_factory=list)
     originals: list[bytes] = field(default_factory=list)
     """The bytes of the payloads that left the view."""
+    gone: list[str] = field(default_factory=list)
+    """The entries that a digest leaves out of the view."""
     named: list[tuple[Record, bytes]] = field(default_factory=list)
     """Full results that an entry refers to, which need a record so that their ids can be recalled."""
 
@@ -203,7 +204,7 @@ class _Changes:
             for number in self.payloads.numbers.values()
             if self.payloads.items[number].record.kind == UNREAD
         }
-        self.payloads = self.payloads.changed(read, self.rules)
+        self.payloads.change(read, self.rules)
 
     def fold_to_limit(self) -> None:
         """Put digests in place of as many old turns as the limit requires."""
@@ -223,7 +224,7 @@ class _Changes:
                 shorter = next_record(short, view, self.payloads, rules)
                 weight = tokens.count(shorter.shown)
                 written[number] = payload._replace(shorter=shorter, shorter_weight=weight)
-        self.payloads = self.payloads.changed(written, rules)
+        self.payloads.change(written, rules)
         self.weighed += written
         return [self.candidate(self.payloads.items[number]) for number in chosen]
 
@@ -259,11 +260,8 @@ class _Changes:
 
     def edit(self, decisions: Sequence[Decision]) -> None:
         """Shorten payloads."""
-        history = self.view.history
-        self.payloads, moved = self.payloads.moved_on(
-            [decision.entry_id for decision in decisions], self.rules
-        )
-        payloads = self.payloads
+        history, payloads = self.view.history, self.payloads
+        moved = payloads.move_on([decision.entry_id for decision in decisions], self.rules)
         self.view = self.view.with_texts(
             Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
             for payload in moved
@@ -307,7 +305,7 @@ class _Changes:
             saves = sum(view.shown_tokens[slice(*span)]) - self.view.shown_tokens[span.start]
             costs = rewritten / len(digests)
             self.folds.append(Decision(record.id, record.stage, reason, saves, costs))
-        self.payloads = self.payloads.collapsed((digest.span for digest in digests), self.rules)
+        self.gone += self.payloads.collapse((digest.span for digest in digests), self.rules)
         self.digests += digests
 
     def shorten_unread(self, excess: int) -> None:

@@ -59,12 +59,14 @@ def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: P
         [payload, *_] = run.state.payloads.outside_digests()
         number = run.state.payloads.numbers[payload.id]
         weighed = payload._replace(shorter=replace(payload.record, stage=Stage.DORMANT))
-        run.state = replace(
-            run.state, payloads=run.state.payloads.changed({number: weighed}, run.rules)
-        )
+        run.state.payloads.change({number: weighed}, run.rules)
         session.recall(payload.id, head=1)
-        moved, _ = run.state.payloads.moved_on([payload.id], run.rules)
-        assert moved.items[number].record.entry.decay.last_access == run.state.history.turn > 1
+        run.state.payloads.move_on([payload.id], run.rules)
+        assert (
+            run.state.payloads.items[number].record.entry.decay.last_access
+            == run.state.history.turn
+            > 1
+        )
     memory.close()
 
 

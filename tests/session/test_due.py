@@ -124,7 +124,8 @@ def test_the_table_has_what_asking_each_returns(
     many: list[Payload], turn: int, view_tokens: int
 ) -> None:
     accessed = {n: many[n].accessed(turn, 1.0) for n in range(0, len(many), 3)}
-    table = table_of(many).changed(accessed, RULES)
+    table = table_of([*many])
+    table.change(accessed, RULES)
     now = [accessed.get(n, each) for n, each in enumerate(many)]
     fading = view_tokens >= POLICY.fade_view_tokens
     assert table.due(turn, view_tokens, RULES) == [
@@ -138,7 +139,8 @@ def test_the_table_has_what_asking_each_returns(
 def test_what_a_digest_replaces_is_never_due() -> None:
     """Messages still name payloads that have left the view."""
     gone, left = held(0)._replace(collapsed=True), held(1)
-    table = table_of([gone, left]).changed({0: gone.accessed(50, 1.0)}, RULES)
+    table = table_of([gone, left])
+    table.change({0: gone.accessed(50, 1.0)}, RULES)
     assert table.due(100, 1_000, RULES) == [1]
 
 
