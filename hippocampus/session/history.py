@@ -89,22 +89,24 @@ class History:
         if kept == len(self.raw) == len(reading.messages):
             return replace(self, reading=reading)
         fresh = reading.messages[kept:]
-        keys = [key_of(message) for message in fresh]
         turns, weights = self.turns[:kept], self.tokens[:kept]
-        for message, key in zip(fresh, keys, strict=True):
-            turns.append((turns[-1] if turns else 0) + (message.role == "assistant"))
-            known = self.weights.get(key)
+        keys, users, own = list[str](), list[int](), list[int]()
+        turn = turns[-1] if turns else 0
+        for number, message in enumerate(fresh, kept):
+            key = key_of(message)
+            weight = self.weights.get(key)
             if isinstance(message, UnreadMessage):
-                known = message.tokens
-            elif known is None or any(part.image_tokens for part in message.parts):
-                known = tokens.count_message(message)
-            weights.append(known)
-        users = [at for at, message in enumerate(fresh, kept) if message.role == "user"]
-        own = [
-            at
-            for at, message in enumerate(fresh, kept)
-            if message.role == "system" or is_said_by_user(message)
-        ]
+                weight = message.tokens
+            elif weight is None or any(part.image_tokens for part in message.parts):
+                weight = tokens.count_message(message)
+            turn += message.role == "assistant"
+            keys.append(key)
+            turns.append(turn)
+            weights.append(weight)
+            if message.role == "user":
+                users.append(number)
+            if message.role == "system" or is_said_by_user(message):
+                own.append(number)
         cut = kept < len(self.raw)
         redacted = {n: message for n, message in self.redacted.items() if n < kept} if cut else None
         # Until a rule redacts an original, `raw` is the reading's own list, which has grown in place.
