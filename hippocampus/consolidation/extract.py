@@ -12,7 +12,8 @@ from dataclasses import replace
 from hippocampus.consolidation.caution import ToolTexts, speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.decay import strength
-from hippocampus.entries.entry import Record, content_key, is_adopted, storable
+from hippocampus.entries.entry import Record, content_key, storable
+from hippocampus.entries.origin import AdoptedOrigin
 from hippocampus.facts import write
 from hippocampus.facts.languages import expression
 from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
@@ -163,7 +164,7 @@ def _is_instruction(text: str, policy: Policy) -> bool:
 def _of_record(record: Record, policy: Policy, turn: int) -> str:
     """Return the text of a state of the task, or of a result that persists and is strong by then."""
     entry = record.entry
-    if is_adopted(record):
+    if isinstance(record.origin, AdoptedOrigin):
         return ""
     if entry.type == "state":
         return without_secrets(entry.summary)

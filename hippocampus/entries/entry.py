@@ -224,20 +224,6 @@ def adopted(record: Record, owner: str, turn: int) -> Record:
     return replace(record, entry=copied, origin=origin, stage=Stage.DORMANT, shown="")
 
 
-def is_adopted(record: Record) -> bool:
-    """Return whether an entry was adopted from another session.
-
-    >>> from hippocampus.entries.origin import PartOrigin
-    >>> source = Source(type="t", ref="", turn=1)
-    >>> entry = Entry(id="e", type="tool_result", source=source, summary="")
-    >>> origin = PartOrigin("result", "c", "k", 0)
-    >>> own = Record(entry, origin, "k", "text", "json", "t", "", 9, Stage.INDEXED, "[e · …")
-    >>> is_adopted(own), is_adopted(adopted(own, "other", 3))
-    (False, True)
-    """
-    return isinstance(record.origin, AdoptedOrigin)
-
-
 def content_key(content: bytes) -> str:
     """Return the key of stored content: its SHA-256, in hexadecimal."""
     return hashlib.sha256(content).hexdigest()

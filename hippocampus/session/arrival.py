@@ -213,7 +213,7 @@ class MessageReader:
         said = [part.text for part in message.parts if part.kind != "result"]
         cited = sorted(
             self.payloads.index.cited_by(said),
-            key=lambda n: (self.payloads.items[n].message, self.payloads.items[n].part),
+            key=lambda n: self.payloads.items[n].site,
         )
         ids = [self.payloads.items[number].id for number in cited]
         policy = self.rules.policy
@@ -454,7 +454,7 @@ class MessageReader:
         if whole is not None and is_gone:
             payload = payload.superseded(f"{event} at turn {turn}, see {whole.id}")
         elif written and payload.record.kind != ARGUMENTS:
-            payload = payload.marked(f"{event} at turn {turn}")
+            payload = payload._replace(note=f"{event} at turn {turn}", shorter=None)
         self._put(number, payload)
         return is_gone
 

@@ -309,7 +309,8 @@ class DigestWriter:
             origin = DigestOrigin(span.start, span.end, _closed(hashed))
             steps = steps.extended(history.quotable_range(*added))
             known_lists[origin.content] = hashed, steps
-            inside = self.payloads.entries_in(span, self.records)
+            every = (p for p in self.payloads.items if span.start <= p.message < span.end)
+            inside = sorted((p for p in every if p.id in self.records), key=lambda p: p.site)
             record = self.digests.get(origin)
             if record is None:  # else another branch of the list has made it
                 taken = {digest.record.id for digest in found}

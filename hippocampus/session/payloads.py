@@ -169,6 +169,11 @@ class Payload(NamedTuple):
         return self.record.id
 
     @property
+    def site(self) -> tuple[int, int]:
+        """Return its place in the list, by which payloads are ordered: message and part."""
+        return self.message, self.part
+
+    @property
     def is_full(self) -> bool:
         """Return whether the view shows it in full."""
         return self.record.stage is Stage.FULL
@@ -226,10 +231,6 @@ class Payload(NamedTuple):
         named = replace(modifiers, associations=list(known)[-MAX_ASSOCIATIONS:])
         entry = replace(self.record.entry, modifiers=named)
         return self._replace(record=replace(self.record, entry=entry), shorter=None)
-
-    def marked(self, note: str) -> Payload:
-        """Return it with a note for its entry, once that is written."""
-        return self._replace(note=note, shorter=None)
 
     def superseded(self, note: str) -> Payload:
         """Return it due at once, since something newer replaces it."""
@@ -342,7 +343,7 @@ class Payloads:
         fading = view_tokens >= rules.policy.fade_view_tokens
         awake = [number for number in self.numbers.values() if self.due_turns[number] <= turn]
         due = [n for n in awake if fading or (self.items[n].is_full and self.items[n].large)]
-        return sorted(due, key=lambda n: (self.items[n].message, self.items[n].part))
+        return sorted(due, key=lambda n: self.items[n].site)
 
     def cold_from(self, turns: Sequence[int], policy: Policy) -> Floats:
         """Return by message the turn from which a digest may replace it; infinite is never.
@@ -427,12 +428,6 @@ class Payloads:
             del self.numbers[named]
         return gone
 
-    def entries_in(self, span: Span, records: Container[str]) -> list[Payload]:
-        """Return the payloads in a span that have entries, whose ids are given, in the order of the list."""
-        inside = [payload for payload in self.items if span.start <= payload.message < span.end]
-        found = [payload for payload in inside if payload.id in records]
-        return sorted(found, key=lambda payload: (payload.message, payload.part))
-
     def add_recall(self, message: int, part: int) -> None:
         """Add a recall, or our answer to one."""
         self.recalls[message].add(part)
@@ -473,19 +468,6 @@ class Payloads:
             for payload in self.items
             if start <= payload.message < end and payload.is_full and not payload.collapsed
         )
-
-    def pinned(self) -> set[int]:
-        """Return the numbers of the messages with pinned payloads."""
-        return {payload.message for payload in self.outside_digests() if payload.is_pinned}
-
-    def in_use(self, turn: int, read_turns: int) -> set[int]:
-        """Return the numbers of the messages with payloads that were used again in the last turns."""
-        entries = ((payload.message, payload.record.entry) for payload in self.outside_digests())
-        return {
-            message
-            for message, entry in entries
-            if max(entry.lifecycle.created + 1, turn - read_turns) <= entry.decay.last_access
-        }
 
 
 def due_from(payload: Payload, policy: Policy) -> float:

@@ -65,7 +65,7 @@ class SessionRun:
         """Held during a call of the session."""
         self.info = info
         self.rules = Rules(session_id, resources.policy, resources.prices)
-        self.state = State.empty()
+        self.state = State()
         self.marker = Marker(resources.prices, resources.marks, tail=resources.tail_mark)
         self.is_consolidated = True
         """Whether a consolidation has read all that this run has read."""
@@ -349,7 +349,8 @@ class SessionRun:
     def count_raw(self) -> None:
         """Write these numbers where no list is left to write them with, and the session is still there."""
         if self._opened and self._counted != (self._guard.failures, self._guard.raw_calls):
-            self._write(TurnRows())
+            lost = "raw views are not counted"
+            self._guard.run(lambda: self._write(TurnRows()), lambda: None, lost)
 
     def _notes_of(self, turn: Turn) -> list[DigestNotes]:
         """Return what the messages brought that the digests of a turn replace, and no earlier one."""

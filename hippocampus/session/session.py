@@ -514,10 +514,7 @@ class Session:
             work = functools.partial(read, items)
             if self._guard.run(work, lambda: False, "the list as it ended is not taken in"):
                 break
-        self._count_raw()
-
-    def _count_raw(self) -> None:
-        self._guard.run(self._run.count_raw, lambda: None, "raw views are not counted")
+        self._run.count_raw()
 
     def close(self, messages: Iterable[Any] | None = None) -> None:
         """End the session; the same id opens it again.
@@ -545,7 +542,7 @@ class Session:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
-                self._count_raw()
+                self._run.count_raw()
                 self._close_files(functools.partial(self._run.close, is_end=False))
 
     def _close_idle_files(self) -> bool:

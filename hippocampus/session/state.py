@@ -27,8 +27,8 @@ from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText
 class State:
     """The last message list, its view, and the committed entries."""
 
-    history: History
-    view: View
+    history: History = field(default_factory=History)
+    view: View = field(default_factory=lambda: View(History()))
     payloads: Payloads = field(default_factory=Payloads)
     records: dict[EntryOrigin, Record] = field(default_factory=dict)
     """Every entry of the session by its origin, oldest first; it grows in place, as the ledger does."""
@@ -62,12 +62,6 @@ class State:
     def shown_tokens(self) -> int:
         """The tokens of the view; of the last request, where no list is read."""
         return self.view.shown_total if self.is_read or not self.last else self.last.sent_tokens
-
-    @classmethod
-    def empty(cls) -> State:
-        """Return the state of a new session."""
-        history = History()
-        return cls(history, View(history))
 
     @classmethod
     def of_ledger(cls, ledger: Ledger) -> State:

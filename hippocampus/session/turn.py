@@ -208,8 +208,15 @@ class _Changes:
 
     def fold_to_limit(self) -> None:
         """Put digests in place of as many old turns as the limit requires."""
-        in_use = self.payloads.in_use(self.view.history.turn, self.rules.policy.read_turns)
-        limit, pinned = self.rules.limit_tokens, self.payloads.pinned()
+        used_from = self.view.history.turn - self.rules.policy.read_turns
+        pinned, in_use = set[int](), set[int]()
+        for payload in self.payloads.outside_digests():
+            entry = payload.record.entry
+            if payload.is_pinned:
+                pinned.add(payload.message)
+            if max(entry.lifecycle.created + 1, used_from) <= entry.decay.last_access:
+                in_use.add(payload.message)
+        limit = self.rules.limit_tokens
         self.fold(compaction.plan_compaction(self.view, limit, pinned, in_use), LIMIT_REASON)
 
     def weigh(self, chosen: Sequence[int]) -> list[Candidate]:

@@ -162,21 +162,16 @@ class View:
     def pairing_problem(self) -> str:
         """Return which call or result in the changed part of the view has lost its other half."""
         raw, first = self.history.raw, self.unchanged
-        changed = (fold for fold in self.folds if fold.end > first)
+        changed = [fold for fold in self.folds if fold.end > first]
         hidden = {number for fold in changed for number in range(*fold)}
         for number in range(first, len(raw)):
             if number not in hidden and _links(self.shown[number]) != _links(raw[number]):
                 return f"message {number} has other calls and results than its list"
-        if self.folded_end <= first:
+        if not changed:
             return ""
         # The host's list may be broken already: only what the view adds to that counts.
         wrong = unpaired(self.shown)
         return wrong[0] if wrong and len(wrong) > len(unpaired(raw)) else ""
-
-    @property
-    def folded_end(self) -> int:
-        """Return the number of the first message after all digests."""
-        return max((fold.end for fold in self.folds), default=0)
 
     def write(self, items: Sequence[Item], copies: dict[int, Item]) -> list[Item]:
         """Return the items of the view: the caller's own, and copies of edited ones.

@@ -176,7 +176,7 @@ def test_a_kind_that_is_read_later_changes_nothing(rounds: Rounds) -> None:
     rules, history = Rules("s", load("default"), TABLES["none"]), History().extended(items)
     limited = replace(rules, policy=rules.policy.model_copy(update={"budget_tokens": 1}))
     assert limited.is_folded_first(history.total) == (history.total > 4)
-    now, later = (read(State.empty(), history, "", own) for own in (rules, limited))
+    now, later = (read(State(), history, "", own) for own in (rules, limited))
     assert [
         with_kind(payload, history, later.state.payloads, rules)
         for payload in later.state.payloads.items
