@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -170,27 +169,20 @@ class MessageReader:
             noted[row[0]].append(row)
         for number in range(*span):
             message = self.history.raw[number]
-            if number in noted:
-                for row in noted[number]:
-                    self._take_row(row)
+            for _, at, result, key, arguments, named in noted.get(number, ()):
+                if result or arguments or named:
+                    files = Files(*named) if named else NO_FILES
+                    written = files.written[-1] if files.written else ""
+                    held = self._hold_replaced(result, "" if written else files.read)
+                    wrote = self._hold_replaced(arguments, written)
+                    self._bring(Brought(number, at, held, bytes.fromhex(key), wrote, files))
+                elif message.parts[at].kind == "text":
+                    self._take_words(number, at, message.parts[at])
+                else:
+                    self.payloads.add_recall(number, at)
             # A rule may keep the user's words since.
-            elif not isinstance(message, UnreadMessage) or message.is_own:
+            if number not in noted and (not isinstance(message, UnreadMessage) or message.is_own):
                 self._take(number)
-
-    def _take_row(self, row: Sequence[Any]) -> None:
-        message, at, result, key, arguments, named = row
-        if not (result or arguments or named):
-            part = self.history.raw[message].parts[at]
-            if part.kind == "text":
-                self._take_words(message, at, part)
-            else:
-                self.payloads.add_recall(message, at)
-            return
-        files = Files(*named) if named else NO_FILES
-        written = files.written[-1] if files.written else ""
-        held = self._hold_replaced(result, "" if written else files.read)
-        wrote = self._hold_replaced(arguments, written)
-        self._bring(Brought(message, at, held, bytes.fromhex(key), wrote, files))
 
     def _hold_replaced(self, row: Sequence[Any] | None, file: str) -> int | None:
         """Make a payload of a row, and return its number."""
@@ -431,12 +423,20 @@ class MessageReader:
                 if self.payloads.items[own].file != path:
                     self._put(own, self.payloads.items[own]._replace(file=path))
             self.payloads.files[name] = known
+        items, batches = self.payloads.items, self.payloads.batches
         if written:
-            self._mention_batches(touched, turn)
-        elif read and own is not None:
-            batches = self.payloads.batches  # the last one has the reads since the last write
+            mentioned = {items[number].batch for number in touched}
+            for number in (n for batch in mentioned if batch is not None for n in batches[batch]):
+                payload = items[number]
+                # Not those that something newer replaces.
+                if number not in touched and not (payload.collapsed or payload.note):
+                    strength = self.rules.policy.mention_strength
+                    self._put(number, self._accessed(payload, turn, strength))
+            if batches[-1]:
+                batches.append(())
+        elif read and own is not None:  # the last batch has the reads since the last write
             batches[-1] = (*batches[-1], own)[-MAX_BATCH:]
-            self._put(own, self.payloads.items[own]._replace(batch=len(batches) - 1))
+            self._put(own, items[own]._replace(batch=len(batches) - 1))
 
     def _touch_file(self, number: int, files: Files, whole: Record | None, turn: int) -> bool:
         """Count a read or a write of its file as an access of a payload; return whether `whole` replaces it."""
@@ -457,18 +457,6 @@ class MessageReader:
             payload = payload._replace(note=f"{event} at turn {turn}", shorter=None)
         self._put(number, payload)
         return is_gone
-
-    def _mention_batches(self, touched: AbstractSet[int], turn: int) -> None:
-        """Let a write mention the reads of its batches, except those that something newer replaces."""
-        items, batches = self.payloads.items, self.payloads.batches
-        mentioned = {items[number].batch for number in touched}
-        for number in (n for batch in mentioned if batch is not None for n in batches[batch]):
-            payload = items[number]
-            if number not in touched and not (payload.collapsed or payload.note):
-                strength = self.rules.policy.mention_strength
-                self._put(number, self._accessed(payload, turn, strength))
-        if batches[-1]:
-            batches.append(())
 
     # Its record
 

@@ -93,7 +93,11 @@ class Bill:
             self.misses[miss] += 1
         if self.calls:
             before, billed = self._last
-            grown, is_warm = call.tokens - before.tokens, self._is_warm(call)
+            grown = call.tokens - before.tokens
+            # Whether the provider caches at all, and should still have the last request.
+            kept_seconds = HOUR if self._usage.hour_tokens else self.prices.cache_seconds
+            caches = self._usage.cache_read_tokens + self._usage.cache_write_tokens > 0
+            is_warm = caches and call.idle_seconds <= kept_seconds
             read_tokens = min(call.read_tokens, before.tokens)
             # The system prompt and the tools, which we do not count, make a short list a prefix too.
             if before.tokens < self.prices.smallest_prefix_tokens:
@@ -119,12 +123,6 @@ class Bill:
         self._last = call, usage
         self._usage += usage
         self.calls += 1
-
-    def _is_warm(self, call: CountedCall) -> bool:
-        """Return whether the provider caches at all, and should still have the last request."""
-        kept = HOUR if self._usage.hour_tokens else self.prices.cache_seconds
-        caches = self._usage.cache_read_tokens + self._usage.cache_write_tokens > 0
-        return caches and call.idle_seconds <= kept
 
     @property
     def token_scale(self) -> float:

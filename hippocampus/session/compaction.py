@@ -77,32 +77,28 @@ def plan_compaction(
     `pinned` are messages that stay, with the round of calls and results that they belong to; those
     `in_use` stay as long as the user's own words do.
     """
+    raw, own, start = view.history.raw, view.history.own, opening_end(view.history.raw)
     inside = {at for fold in view.folds for at in range(fold.start + 1, fold.end)}
     closed = [at for at in view.history.closed if at not in inside]
     best: list[PlannedDigest] = []
     for level in LEVELS:
-        staying = pinned if level.with_user else {*pinned, *in_use}
-        best = _plan_at(level, view, limit_tokens, closed, staying)
-        left = sum(sum(room) + FRAME_TOKENS for _, room in best)
+        tail, left = len(raw), level.tail_share * limit_tokens
+        while tail > 0 and view.shown_tokens[tail - 1] <= left:
+            tail -= 1
+            left -= view.shown_tokens[tail]
+        end = max((number for number in closed if number <= tail), default=0)
+        said = (at for at in own if not level.with_user or raw[at].role == "system")
+        used = () if level.with_user else in_use
+        staying = (
+            at for at in {*pinned, *used, *said} if start <= at < end and not view.is_folded(at)
+        )
+        spans = _worth_a_digest(view, spans_between(start, end, staying, closed))
+        best = _with_rooms(view, spans, int(CONSTANTS.limit_share * limit_tokens))
+        size = sum(sum(room) + FRAME_TOKENS for _, room in best)
         replaced = sum(_sum_in(view.shown_tokens, span) for span, _ in best)
-        if view.shown_total + left - replaced <= limit_tokens:
+        if view.shown_total + size - replaced <= limit_tokens:
             break
     return best
-
-
-def _plan_at(
-    level: Level, view: View, limit_tokens: int, closed: Sequence[int], pinned: Collection[int]
-) -> list[PlannedDigest]:
-    raw, own = view.history.raw, view.history.own
-    start, tail, left = opening_end(raw), len(raw), level.tail_share * limit_tokens
-    while tail > 0 and view.shown_tokens[tail - 1] <= left:
-        tail -= 1
-        left -= view.shown_tokens[tail]
-    end = max((number for number in closed if number <= tail), default=0)
-    said = (at for at in own if not level.with_user or raw[at].role == "system")
-    staying = (at for at in (*pinned, *said) if start <= at < end and not view.is_folded(at))
-    spans = _worth_a_digest(view, spans_between(start, end, staying, closed))
-    return _with_rooms(view, spans, int(CONSTANTS.limit_share * limit_tokens))
 
 
 def opening_end(messages: Sequence[Message]) -> int:

@@ -208,13 +208,19 @@ class SessionRecalls:
             texts = [text for message in self._run.state.view.shown for text in message.texts()]
         shown = set().union(*map(recall.names_in, texts))
         self._searched = known
-        with self._opening:
-            if self._passages is None:
-                self._passages = Passages(self._searchable)
-            passages = self._passages
 
         def text(entry_id: str) -> str:
             return self._text_or_none(known[entry_id]) or ""
+
+        def searchable(entry_id: str) -> Content | None:  # of a later search too
+            record = self._searched.get(entry_id)
+            text = record and self._text_or_none(record)
+            return content(text, f"{record.tool} {record.arguments}") if record and text else None
+
+        with self._opening:
+            if self._passages is None:
+                self._passages = Passages(searchable)
+            passages = self._passages
 
         found = retrieval.search(
             passages,
@@ -228,11 +234,6 @@ class SessionRecalls:
         entry_ids = dict.fromkeys(retrieval.HEADER.findall(found))
         self._note_access([known[entry_id] for entry_id in entry_ids if entry_id in known])
         return found
-
-    def _searchable(self, entry_id: str) -> Content | None:
-        record = self._searched.get(entry_id)
-        text = record and self._text_or_none(record)
-        return content(text, f"{record.tool} {record.arguments}") if record and text else None
 
     def _part(self, record: Record, request: recall.Request, max_tokens: int) -> tuple[str, str]:
         """Return a part of an entry's content, within `max_tokens`, and its outcome.

@@ -85,15 +85,14 @@ def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rul
     for number, message in enumerate(history.raw[start:], start):
         for at, part in enumerate(message.parts):
             subject, text = subject_of(message, part, known.get(part.call_id)), part.text
-            redaction = rules.policy.resolve(subject).redact if subject else None
-            if redaction is not None:
+            is_call = part.kind == "call"
+            if subject and (redaction := rules.policy.resolve(subject).redact):
                 taken.redactions[number, at] = redaction
-                is_call = part.kind == "call"
-                text = (redaction.redacted_json if is_call else redaction.redacted)(part.text)
-            if redaction is not None and text != part.text:
-                taken.rendered.append(Rendered(number, at, text))
-                originals += [(number, at)] if redaction.original else []
-            if part.kind == "call":
+                text = (redaction.redacted_json if is_call else redaction.redacted)(text)
+                if text != part.text:
+                    taken.rendered.append(Rendered(number, at, text))
+                    originals += [(number, at)] if redaction.original else []
+            if is_call:
                 known[part.call_id] = replace(part, text=text)
     return taken._replace(history=history.with_redacted(taken.rendered, originals))
 

@@ -298,21 +298,16 @@ class Session:
         if memory:
             from hippocampus.facts import tools
 
+            def answer(tool: str, arguments: str) -> str:
+                try:
+                    facts = self._resources.facts()
+                except HippocampusError as failure:
+                    return f"{tool} failed: {failure}"
+                return tools.call(facts, tool, arguments, tools.Reach(self._run.info.agent or None))
+
             offered += tools.tools(format_name)
-            self._memory_calls = {
-                known: functools.partial(self._call_memory, known) for known in tools.TOOLS
-            }
+            self._memory_calls = {tool: functools.partial(answer, tool) for tool in tools.TOOLS}
         return offered
-
-    def _call_memory(self, name: str, arguments: str) -> str:
-        """Return the answer of a tool of long-term memory, or why there is none."""
-        from hippocampus.facts import tools
-
-        try:
-            facts = self._resources.facts()
-        except HippocampusError as failure:
-            return f"{name} failed: {failure}"
-        return tools.call(facts, name, arguments, tools.Reach(self._run.info.agent or None))
 
     def recall_function(self, name: str = recall.TOOL_NAME) -> Callable[..., str]:
         """Return the recall tool as a function, for frameworks that read its signature.

@@ -320,7 +320,18 @@ def described(
                 left -= cost
                 budget_tokens -= cost
                 picked[part].add(at)
-    return _shown(parts, [sorted(chosen) for chosen in picked])
+    rows: list[str] = []
+    for piece, chosen in zip(parts, picked, strict=True):
+        before = -1
+        for at in sorted(chosen):
+            if (at != before + 1 or (before < 0 and rows)) and rows[-1:] != [GAP]:
+                rows.append(GAP)
+            text = piece.lines[at].text
+            rows.append(f"{piece.first + at}→{text}" if piece.first else text)
+            before = at
+        if 0 <= before < len(piece.lines) - 1:
+            rows.append(GAP)
+    return rows
 
 
 def _places(parts: Sequence[Piece]) -> Iterator[tuple[int, int]]:
@@ -356,22 +367,6 @@ def _outline(parts: Sequence[Piece], shown: AbstractSet[str]) -> list[tuple[int,
             if new and len(text) <= LINE_CHARACTERS:  # a line that does not fit ends the outline
                 named.append((-len(new) / size_of(text), number, at))
     return [(number, at) for _, number, at in (*sorted(heads), *sorted(named))]
-
-
-def _shown(parts: Sequence[Piece], picked: Sequence[Sequence[int]]) -> list[str]:
-    """Return lines of the parts of a file, with a mark where some are left out."""
-    rows: list[str] = []
-    for part, chosen in zip(parts, picked, strict=True):
-        before = -1
-        for at in chosen:
-            if (at != before + 1 or (before < 0 and rows)) and rows[-1:] != [GAP]:
-                rows.append(GAP)
-            text = part.lines[at].text
-            rows.append(f"{part.first + at}→{text}" if part.first else text)
-            before = at
-        if 0 <= before < len(part.lines) - 1:
-            rows.append(GAP)
-    return rows
 
 
 @kept_by_hash
