@@ -51,6 +51,8 @@ from hippocampus.storage.ledger import StoredRecord
 
 MAX_BATCH = 64
 """The most reads of a batch that a write mentions: the newest ones."""
+SUMMARY_CHARACTERS = 200
+"""The start of words that a rule keeps, as their entry quotes it."""
 IMAGE = "image"
 """The kind of a result that is images and no text."""
 UNREAD = "unread"
@@ -248,7 +250,7 @@ class MessageReader:
             return
         entry = self._new_entry(_NewPart(site, "", "", weight, resolution), origin, key)
         text = self.history.quotable(number).parts[at].text
-        quoted = replace(entry, summary=storable(text[:200]))
+        quoted = replace(entry, summary=storable(text[:SUMMARY_CHARACTERS]))
         record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
         self.noted.append((record, original))
 

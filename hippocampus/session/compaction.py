@@ -37,6 +37,8 @@ from hippocampus.session.view import Span, View
 from hippocampus.session.work_files import WorkFiles
 
 KIND = "digest"
+END = 1 << 62
+"""After any message."""
 MIN_SPAN_TOKENS = 200
 """A shorter span is left as it is: its digest would be no shorter."""
 FRAME_TOKENS = 60
@@ -120,7 +122,7 @@ def spans_between(
     """
     import numpy as np
 
-    numbers, edges = np.fromiter(staying, np.int64), np.append(np.asarray(closed), 1 << 62)
+    numbers, edges = np.fromiter(staying, np.int64), np.append(np.asarray(closed), END)
     after = np.searchsorted(edges, numbers, "right")
     ends = np.where(after < len(closed), edges[after], numbers + 1)
     depth = np.zeros(end + 1, np.int64)

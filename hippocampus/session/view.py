@@ -135,7 +135,7 @@ class View:
         for start, end in spans:
             count = end - start - 1
             total -= sum(weights[start + 1 : end])
-            weights[start + 1 : end] = array("q", bytes(8 * count))
+            weights[start + 1 : end] = array("q", [0]) * count
             shown[start + 1 : end] = [Message("assistant", (), ())] * count
             inside = range(starts[start] + 1, history.end_of(end - 1))
             edits = {at: item for at, item in edits.items() if at not in inside}
