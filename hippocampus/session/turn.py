@@ -197,14 +197,13 @@ class _Changes:
 
     def read_kinds(self) -> None:
         """Read the kinds of the payloads that no digest replaces."""
+        history, payloads, rules = self.view.history, self.payloads, self.rules
         read = {
-            number: with_kind(
-                self.payloads.items[number], self.view.history, self.payloads, self.rules
-            )
-            for number in self.payloads.numbers.values()
-            if self.payloads.items[number].record.kind == UNREAD
+            number: with_kind(payloads.items[number], history, payloads, rules)
+            for number in payloads.numbers.values()
+            if payloads.items[number].record.kind == UNREAD
         }
-        self.payloads.change(read, self.rules)
+        payloads.change(read, rules)
 
     def fold_to_limit(self) -> None:
         """Put digests in place of as many old turns as the limit requires."""
@@ -249,9 +248,8 @@ class _Changes:
             strength = decay.strength(entry, turn, policy.exponent, policy.initial_strength)
             turns = min(CONSTANTS.risky_turns, calls_to_come(turn))
             uses = CONSTANTS.chance_of_use * strength * turns / CHANCE_TURNS
-            shown = payload.record.tokens - (
-                0 if payload.large else images
-            )  # no step quotes an image
+            # No step quotes an image.
+            shown = payload.record.tokens - (0 if payload.large else images)
             hidden = saves / max(1, weight) * shown / max(1, payload.record.tokens)
             risk = uses * hidden * self.rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
         return Candidate(
