@@ -149,7 +149,7 @@ def _with_rooms(
 ) -> list[PlannedDigest]:
     """Return the digests of spans, which share the budget of one: many show no more than a long one.
 
-    Each has a share of its span's tokens, and at most half of those in the view. Only the last one shows
+    Each has a share of its span's tokens, and at most half of its tokens in the view. Only the last one shows
     files, with their text after all spans; `hot_tokens` are for those that it shows whole.
     """
     if not spans:

@@ -248,7 +248,7 @@ class Files(NamedTuple):
 
     @property
     def paths(self) -> Sequence[str]:
-        """Return the paths of all of them."""
+        """Return all their paths."""
         return self.written or ((self.read,) if self.read else ())
 
 
@@ -308,7 +308,7 @@ class Payloads:
     recalls: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
     """By message, the parts that are recalls and our answers to them."""
     recall_tokens: dict[int, int] = field(default_factory=dict)
-    """By message, the tokens of these, once a turn has asked for them."""
+    """By message, the tokens of its recalls and answers, once a turn has needed these."""
     redactions: dict[tuple[int, int], Redaction] = field(default_factory=dict)
     latest: dict[bytes, int] = field(default_factory=dict)
     """By `superseding_key`, the newest result."""
@@ -373,7 +373,7 @@ class Payloads:
         )
 
     def change(self, changes: Mapping[int, Payload], rules: Rules) -> None:
-        """Put changed payloads in place of those that they were."""
+        """Replace payloads by changed ones."""
         for number, payload in changes.items():
             self.items[number] = payload
         self.set_turns(changes, rules)

@@ -44,7 +44,7 @@ class Constants:
     sleeping_part: int = 15
     """A dormant entry may have one token more per this many of its content."""
     sleeping_more_tokens: int = 300
-    """The most of these."""
+    """At most this many more."""
     min_saved_tokens: int = 2_000
     """What digests have to save: many of few turns show less than one of many turns, even where no
     provider caches anything."""
