@@ -23,14 +23,12 @@ from hippocampus.policy.rules import (
     DecayRate,
     Declared,
     Glob,
-    Match,
     Rate,
     Rule,
     RuleAction,
     Share,
     Subject,
     Text,
-    TokenRange,
 )
 from hippocampus.policy.words import (
     ERROR_SOURCE,
@@ -39,7 +37,6 @@ from hippocampus.policy.words import (
     EntryType,
     Kind,
     PriceTable,
-    Priority,
 )
 
 Days = Annotated[float, Field(gt=0)]
@@ -256,7 +253,7 @@ class Policy(Declared):
         redactions: list[Redaction] = []
         for number, rule in enumerate(self.lifecycle_policies, start=1):
             priority = fields.get("priority", subject.priority)
-            if not _matches(rule.match, subject, priority, source_type):
+            if not rule.match.applies(subject, priority, source_type):
                 continue
             label = rule.name or f"rule {number}"
             named = rule.match.type is not None and subject.type in rule.match.type
@@ -378,34 +375,4 @@ def new_entry(  # noqa: PLR0913, PLR0917 - a record, and its policy
             expires=None if expires is None else source.turn + expires,
             persist=bool(resolution.persist),
         ),
-    )
-
-
-def _is_within(bounds: TokenRange, size: int) -> bool:
-    over, under = bounds.over, bounds.under
-    return (over is None or size > over) and (under is None or size < under)
-
-
-def _matches(match: Match, subject: Subject, priority: Priority, source_type: str) -> bool:
-    """Return whether all keys of a match apply to a subject; cheap keys are checked first."""
-    return (
-        (match.type is None or subject.type in match.type)
-        and (match.priority is None or priority in match.priority)
-        and (match.source_type is None or matching.is_one(match.source_type, source_type))
-        and (match.tool is None or matching.is_one(match.tool, subject.tool))
-        and (
-            match.arguments is None
-            or all(
-                any(matching.globs(globs).fullmatch(value) for value in subject.values_at(key))
-                for key, globs in match.arguments.items()
-            )
-        )
-        and (match.tokens is None or _is_within(match.tokens, subject.size))
-        and (match.kind is None or subject.known_kind in match.kind)
-        and (match.contains is None or matching.has_word(subject.folded, match.contains))
-        and (match.instruction is None or subject.instructs == match.instruction)
-        and (
-            match.pattern is None
-            or any(matching.expression(one).search(subject.searchable) for one in match.pattern)
-        )
     )

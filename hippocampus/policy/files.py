@@ -9,17 +9,17 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from hippocampus.errors import PolicyError, hint
 from hippocampus.policy.fields import Policy
+from hippocampus.policy.rules import Declared, Rule
 
 MAX_NODES = 50_000
 """The most nodes of a text."""
@@ -31,88 +31,95 @@ YamlPath = tuple[int | str, ...]
 class _Loader(yaml.SafeLoader):
     """Constructs only plain data without aliases, and refuses a text that is larger than any policy."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(text)
-        self._open = 0
-        self._composed = 0
+    open_nodes = composed_nodes = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Compose a node; refuse an alias, and a node that is too deep or one too many."""
         if self.check_event(yaml.AliasEvent):
             mark = self.current_event.start_mark
             raise yaml.MarkedYAMLError(problem=QUOTE, problem_mark=mark)
-        self._open += 1
-        self._composed += 1
-        if self._open > MAX_DEPTH or self._composed > MAX_NODES:
-            problem = "nested too deeply" if self._open > MAX_DEPTH else "too many values"
+        self.open_nodes += 1
+        self.composed_nodes += 1
+        if self.open_nodes > MAX_DEPTH or self.composed_nodes > MAX_NODES:
+            problem = "nested too deeply" if self.open_nodes > MAX_DEPTH else "too many values"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=self.get_mark())
         node = super().compose_node(parent, index)
-        self._open -= 1
+        self.open_nodes -= 1
         return node
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        """Return a whole number that Python can print."""
+        number = int(super().construct_yaml_int(node))
+        if number.bit_length() > MAX_BITS:
+            problem = "a number larger than any policy needs"
+            raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+        return number
 
 
 MAX_BITS = 13_000
 """The most bits of a whole number; Python does not print numbers of more than 4,300 digits."""
-
-
-def _whole_number(loader: _Loader, node: yaml.ScalarNode) -> int:
-    number = int(loader.construct_yaml_int(node))
-    if number.bit_length() > MAX_BITS:
-        raise yaml.MarkedYAMLError(
-            problem="a number larger than any policy needs", problem_mark=node.start_mark
-        )
-    return number
-
-
 PLAIN_TAGS = ("null", "bool", "int", "float", "str", "seq", "map")
 _Loader.yaml_constructors = {
-    f"tag:yaml.org,2002:{tag}": getattr(yaml.SafeLoader, f"construct_yaml_{tag}")
-    for tag in PLAIN_TAGS
+    **{f"tag:yaml.org,2002:{tag}": getattr(_Loader, f"construct_yaml_{tag}") for tag in PLAIN_TAGS},
+    "tag:yaml.org,2002:timestamp": _Loader.construct_yaml_str,
+    None: _Loader.construct_undefined,
 }
-_Loader.yaml_constructors["tag:yaml.org,2002:int"] = _whole_number
-_Loader.yaml_constructors["tag:yaml.org,2002:timestamp"] = yaml.SafeLoader.construct_yaml_str
-_Loader.yaml_constructors[None] = yaml.SafeLoader.construct_undefined
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """A problem at one position of a text."""
 
     line: int
     column: int
     text: str
-    path: YamlPath | None = None
-    """The path of the value in the data; None if the text could not be parsed."""
 
     def at(self, where: str) -> str:
         """Return the problem as a sentence with its position in a file."""
+        return f"{where}:{self.line}:{self.column}: {self.text}"
+
+
+def _problem(mark: yaml.Mark | None, text: str, path: YamlPath | None = None) -> Problem:
+    """Return a problem at a mark, with the path of the value if the text could be parsed."""
+    if path is not None:
         from hippocampus.formats.json_paths import written
 
-        place = "" if self.path is None else f" @ {written(self.path)}"
-        return f"{where}:{self.line}:{self.column}: {self.text}{place}"
+        text = f"{text} @ {written(path)}"
+    return Problem(mark.line + 1, mark.column + 1, text) if mark else Problem(1, 1, text)
 
 
-@dataclass(frozen=True, slots=True)
 class Tree:
-    """A parsed YAML text."""
+    """A parsed YAML text, and the position of each of its values."""
 
-    data: Any
-    root: yaml.Node | None
-    twice: tuple[Problem, ...]
-    """Keys that occur twice in one mapping."""
+    def __init__(self, data: Any, root: yaml.Node | None) -> None:
+        """Take the data of a text, and the root of its nodes."""
+        self.data = data
+        self.twice: list[Problem] = []
+        """Keys that occur twice in one mapping."""
+        self._marks: dict[tuple[str, ...], yaml.Mark] = {}
+        nodes: list[tuple[YamlPath, yaml.Mark, yaml.Node]] = (
+            [((), root.start_mark, root)] if root else []
+        )
+        for path, mark, node in nodes:  # which grows by the nodes below each node
+            if first := self._marks.get(_named(path)):
+                text = f"{path[-1]!r} stands twice; first in line {first.line + 1}"
+                self.twice.append(_problem(mark, text, path))
+                continue
+            self._marks[_named(path)] = mark
+            if isinstance(node, yaml.MappingNode):
+                nodes += [((*path, str(key.value)), key.start_mark, at) for key, at in node.value]
+            elif isinstance(node, yaml.SequenceNode):
+                nodes += [((*path, n), at.start_mark, at) for n, at in enumerate(node.value)]
 
     def problem(self, text: str, path: YamlPath) -> Problem:
         """Return a problem at a path, or at the nearest existing path above it."""
-        node, mark = self.root, self.root.start_mark if self.root else None
-        found: list[int | str] = []
-        for key in path:
-            below = _child(node, key)
-            if below is None:
-                break
-            mark, node = below
-            found.append(key)
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        return Problem(line, column, text, tuple(found))
+        while path and _named(path) not in self._marks:
+            path = path[:-1]
+        return _problem(self._marks.get(_named(path)), text, path)
+
+
+def _named(path: YamlPath) -> tuple[str, ...]:
+    """Return a path with its keys as text: a key that is a number is one of a mapping or of a list."""
+    return tuple(map(str, path))
 
 
 def read(text: str, where: str) -> Tree:
@@ -124,54 +131,21 @@ def read(text: str, where: str) -> Tree:
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
-        twice = tuple(_repeated_keys(root))
-        return Tree(loader.construct_document(root) if root else None, root, twice)
+        return Tree(loader.construct_document(root) if root else None, root)
     except (yaml.YAMLError, ValueError, RecursionError) as failure:
-        raise PolicyError([_describe(failure, text).at(where)]) from None
-
-
-def _describe(failure: Exception, text: str) -> Problem:
-    if isinstance(failure, yaml.MarkedYAMLError) and failure.problem_mark:
-        mark, problem = failure.problem_mark, str(failure.problem)
-        if failure.context == "while scanning an alias":
-            mark, problem = failure.context_mark or mark, QUOTE
-        elif isinstance(failure, (yaml.scanner.ScannerError, yaml.parser.ParserError)):
-            problem = f"not YAML: {problem}"
-        return Problem(mark.line + 1, mark.column + 1, problem)
-    if isinstance(failure, yaml.reader.ReaderError):
-        before = text[: failure.position]
-        line = before.count("\n") + 1
-        column = len(before) - before.rfind("\n")
-        return Problem(line, column, f"no text: {failure.reason}")
-    return Problem(1, 1, str(failure))
-
-
-def _repeated_keys(root: yaml.Node | None) -> Iterator[Problem]:
-    """Yield a problem for each key that occurs twice in a mapping."""
-    waiting: list[tuple[YamlPath, yaml.Node]] = [((), root)] if root else []
-    while waiting:
-        path, node = waiting.pop()
-        if isinstance(node, yaml.MappingNode):
-            first: dict[tuple[str, str], int] = {}
-            for key, _ in node.value:
-                named, mark = (key.tag, str(key.value)), key.start_mark
-                if named in first:
-                    text = f"{key.value!r} stands twice; first in line {first[named]}"
-                    yield Problem(mark.line + 1, mark.column + 1, text, (*path, str(key.value)))
-                first.setdefault(named, mark.line + 1)
-            waiting += [((*path, str(key.value)), value) for key, value in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += [((*path, at), value) for at, value in enumerate(node.value)]
-
-
-def _child(node: yaml.Node | None, key: int | str) -> tuple[yaml.Mark, yaml.Node] | None:
-    if isinstance(node, yaml.MappingNode):
-        for name, value in node.value:
-            if name.value == str(key):
-                return name.start_mark, value
-    if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
-        return node.value[key].start_mark, node.value[key]
-    return None
+        match failure:
+            case yaml.reader.ReaderError(position=at):
+                line, column = text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)
+                problem = Problem(line, column, f"no text: {failure.reason}")
+            case yaml.MarkedYAMLError(context="while scanning an alias"):
+                problem = _problem(failure.context_mark, QUOTE)
+            case yaml.scanner.ScannerError() | yaml.parser.ParserError():
+                problem = _problem(failure.problem_mark, f"not YAML: {failure.problem}")
+            case yaml.MarkedYAMLError(problem_mark=yaml.Mark()):
+                problem = _problem(failure.problem_mark, str(failure.problem))
+            case _:
+                problem = Problem(1, 1, str(failure))
+        raise PolicyError([problem.at(where)]) from None
 
 
 EXPECTED = {
@@ -185,6 +159,7 @@ EXPECTED = {
     "tuple_type": "a list",
     "model_type": "a mapping of fields",
     "model_attributes_type": "a mapping of fields",
+    "too_short": "at least one item",
     "string_too_short": "text that is not empty",
     "invalid_key": "text as a key",
 }
@@ -262,10 +237,6 @@ def _described(value: Any) -> str:
 
 SUFFIX = ".yaml"
 MAX_FILE_BYTES = 1_000_000
-BLOCKS = frozenset({"consolidation", "facts"})
-"""Blocks that are merged key by key with those of the extended policy."""
-MERGED = ("decay_rates", "fresh_turns")
-"""Tables that are merged key by key with those of the extended policy."""
 
 
 def load(named: str | Path) -> Policy:
@@ -274,10 +245,8 @@ def load(named: str | Path) -> Policy:
     Raises:
         PolicyError: there is no such policy, or the file has problems; the error lists every problem.
     """
-    try:
-        return _load(_path_of(named, Path()), str(named), ())
-    except _NoPolicyError as failure:
-        raise PolicyError([str(failure)]) from None
+    path = _path_of(named, Path())
+    return _load(path, _text(path, str(named)), ())
 
 
 @functools.cache
@@ -294,14 +263,7 @@ def text_of(named: str | Path) -> str:
     Raises:
         PolicyError: there is no such policy, or the file is not text.
     """
-    try:
-        return _text(_path_of(named, Path()), str(named))
-    except _NoPolicyError as failure:
-        raise PolicyError([str(failure)]) from None
-
-
-class _NoPolicyError(ValueError):
-    """There is no policy of this name, or it would extend itself."""
+    return _text(_path_of(named, Path()), str(named))
 
 
 def _path_of(named: str | Path, folder: Path) -> Path:
@@ -312,65 +274,91 @@ def _text(path: Path, named: str) -> str:
     try:
         with path.open("rb") as file:  # a device has no size to check first
             data = file.read(MAX_FILE_BYTES + 1)
-        if len(data) > MAX_FILE_BYTES:
-            raise PolicyError([f"{path}: larger than {MAX_FILE_BYTES:,} bytes"])
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, ValueError) as failure:
         known = sorted(shipped())
         why = (failure.strerror or "") if isinstance(failure, OSError) else str(failure)
         others = hint(named, known, f"shipped ones: {', '.join(known)}")
-        raise _NoPolicyError(f"no policy {named!r}: {why.lower()}{others}") from None
+        raise PolicyError([f"no policy {named!r}: {why.lower()}{others}"]) from None
+    if len(data) > MAX_FILE_BYTES:
+        raise PolicyError([f"{path}: larger than {MAX_FILE_BYTES:,} bytes"])
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as failure:
+        before = failure.object[: failure.start]
+        column = len(before) - before.rfind(b"\n")
+        problem = Problem(before.count(b"\n") + 1, column, f"not UTF-8: {failure.reason}")
+        raise PolicyError([problem.at(str(path))]) from None
 
 
-def _load(path: Path, named: str, chain: tuple[Path, ...]) -> Policy:
+def _load(path: Path, text: str, chain: tuple[Path, ...]) -> Policy:
     """Read a file and the policy that it extends; `chain` are the files that extend this file."""
-    tree = read(_text(path, named), str(path))
+    tree = read(text, str(path))
     if not isinstance(tree.data, dict):
         problem = tree.problem("a policy is a mapping of fields to values", ())
         raise PolicyError([problem.at(str(path))])
     own = base = None
-    problems, inherited = list(tree.twice), list[str]()
+    problems, inherited = [*tree.twice], tuple[str, ...]()
     if isinstance(extends := tree.data.get("extends"), str):
         other, chain = _path_of(extends, path.parent), (*chain, path.resolve())
         try:
-            if other.resolve() in chain:
-                circle = " → ".join(file.name for file in (*chain, other))
-                raise _NoPolicyError(f"a policy cannot extend itself: {circle}")
-            if os.path.lexists(other) and not other.is_file():  # a pipe may never end
-                raise _NoPolicyError(f"{extends!r} is not a file")
-            base = _load(other, extends, chain)
-        except PolicyError as failure:
-            inherited += failure.problems
-        except ValueError as failure:
+            below = _base_text(other, extends, chain)
+        except (PolicyError, ValueError) as failure:
             problems.append(tree.problem(str(failure), ("extends",)))
+        else:
+            try:
+                base = _load(other, below, chain)
+            except PolicyError as failure:
+                inherited = failure.problems
     try:
         own = Policy.model_validate({"name": path.stem, **tree.data})
     except ValidationError as failure:
         problems += problems_of(tree, failure)
+    else:
+        problems += _rule_problems(tree, own.lifecycle_policies)
     if own is None or problems or inherited:
         problems.sort(key=lambda problem: (problem.line, problem.column))
         raise PolicyError([*(problem.at(str(path)) for problem in problems), *inherited])
     return own if base is None else extended(base, own, tree.data)
 
 
+def _base_text(path: Path, named: str, chain: tuple[Path, ...]) -> str:
+    """Return the text of a policy that the last file of `chain` extends."""
+    if path.resolve() in chain:
+        circle = " → ".join(file.name for file in (*chain, path))
+        raise PolicyError([f"a policy cannot extend itself: {circle}"])
+    if os.path.lexists(path) and not path.is_file():  # a pipe may never end
+        raise PolicyError([f"{named!r} is not a file"])
+    return _text(path, named)
+
+
+def _rule_problems(tree: Tree, rules: Sequence[Rule]) -> Iterator[Problem]:
+    """Yield a problem for each rule that has the name of one above it, or that sets nothing."""
+    names = set[str]()
+    for number, rule in enumerate(rules):
+        place = ("lifecycle_policies", number)
+        if rule.name in names:
+            yield tree.problem(f"a rule above has the name {rule.name!r} too", (*place, "name"))
+        if not rule.action.model_fields_set:
+            yield tree.problem("the rule sets no field", (*place, "action"))
+        names |= {rule.name} if rule.name else set()
+
+
 def extended(base: Policy, own: Policy, written: Mapping[str, Any]) -> Policy:
     """Return a policy with the fields that it leaves out taken from `base`.
 
-    `written` is the data of its file. Tables are merged key by key, and a rule replaces the rule of
+    `written` is the data of its file. Tables and blocks are merged key by key, and a rule replaces the rule of
     the same name. The other rules of `base` come before its own.
     """
-    update: dict[str, Any] = {name: getattr(own, name) for name in own.model_fields_set}
-    for name in MERGED:
-        if name in update:
-            table = {key: getattr(own, name)[key] for key in written[name]}
-            update[name] = {**getattr(base, name), **table}
-    for name in BLOCKS & update.keys():
-        block = {key: getattr(getattr(own, name), key) for key in written[name]}
-        update[name] = getattr(base, name).model_copy(update=block)
-    if "source_types" in update:
-        theirs = base.source_types.items()
-        rest = {glob: source for glob, source in theirs if glob not in own.source_types}
-        update["source_types"] = {**own.source_types, **rest}
+    update: dict[str, Any] = {}
+    for name in own.model_fields_set:
+        theirs, value = getattr(base, name), getattr(own, name)
+        if isinstance(value, Declared):
+            value = theirs.model_copy(update={key: getattr(value, key) for key in written[name]})
+        elif isinstance(value, dict):
+            # Own keys come first, since the first glob of `source_types` that matches counts.
+            table = {key: value[key] for key in written[name]}
+            value = {**table, **theirs, **table}
+        update[name] = value
     merged = base.model_copy(update=update)
     named = {rule.name for rule in own.lifecycle_policies}
     labelled = (  # a rule without a name is named by its position

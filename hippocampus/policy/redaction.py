@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from hippocampus import secrets
 from hippocampus.formats import json_text
 from hippocampus.policy.matching import expression
-from hippocampus.policy.words import OneOrMany, RedactionKind, described
+from hippocampus.policy.words import ONE_OR_MANY, RedactionKind, described
 from hippocampus.secrets.encodings import layers, searchable
 
 
@@ -27,13 +27,9 @@ def is_iban(text: str) -> bool:
     return int("".join(str(int(letter, 36)) for letter in letters[4:] + letters[:4])) % 97 == 1
 
 
-Check = Callable[[str], bool]
-KINDS: dict[RedactionKind, tuple[str, Check | None]] = {
-    "email": (r"[\p{L}\p{N}._%+\-]+@[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)+", None),
-    "iban": (r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b", is_iban),
-    "phone": (r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b", None),
-}
-"""By kind, an expression with an optional check; `secrets` detects the kinds `card` and `secret`."""
+EMAIL = r"[\p{L}\p{N}._%+\-]+@[\p{L}\p{N}\-]+(?:\.[\p{L}\p{N}\-]+)+"
+IBAN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"
+PHONE = r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b"
 JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{}:,"]+', re.DOTALL)
 """A JSON string or number, `true`, `false` or `null`."""
 
@@ -56,16 +52,18 @@ def valid_pattern(pattern: str) -> str:
     return pattern
 
 
+SOME = Field(min_length=1)
+Patterns = Annotated[tuple[Annotated[str, SOME, AfterValidator(valid_pattern)], ...], ONE_OR_MANY]
+
+
 class Redaction(BaseModel):
     """What to redact: named kinds, and matches of patterns."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, json_schema_extra=described)
 
-    kinds: Annotated[tuple[RedactionKind, ...], OneOrMany()] = ()
+    kinds: Annotated[tuple[RedactionKind, ...], ONE_OR_MANY] = ()
     """Named kinds: `card`, `email`, `iban`, `phone` (with country code), `secret`."""
-    patterns: Annotated[
-        tuple[Annotated[str, Field(min_length=1), AfterValidator(valid_pattern)], ...], OneOrMany()
-    ] = ()
+    patterns: Patterns = ()
     """RE2 expressions; if one has groups, only the groups are redacted."""
     original: bool = False
     """Whether the stored original is redacted too; then no recall returns it."""
@@ -98,11 +96,13 @@ class Redaction(BaseModel):
         The text is searched as written and with its encodings decoded, as models and our readers decode
         escapes. An encoded part is redacted whole.
         """
-        found = (
-            (*layer.source(start, stop), name)
-            for layer in layers(text)
-            for start, stop, name in self._find(searchable(layer.text))
-        )
+        finders: list[tuple[Finder, str]] = [(FINDERS[kind], kind) for kind in self.kinds]
+        finders += [(functools.partial(_spans, pattern), "") for pattern in self.patterns]
+        found: list[tuple[int, int, str]] = []
+        for layer in layers(text):
+            plain = searchable(layer.text)
+            spans = ((span, name) for find, name in finders for span in find(plain))
+            found += [(*layer.source(*span), name) for span, name in spans]
         stretches: list[Stretch] = []
         for start, stop, name in sorted(found):
             if stretches and start < stretches[-1].stop:
@@ -113,17 +113,6 @@ class Redaction(BaseModel):
                     Stretch(start, stop, f"[redacted {name}]" if name else "[redacted]")
                 )
         return stretches
-
-    def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for kind in self.kinds:
-            if kind == "secret":
-                yield from ((*found[:2], kind) for found in secrets.find_as_written(text))
-            elif kind == "card":
-                yield from ((*span, kind) for span in secrets.find_cards(text))
-            else:
-                yield from _spans(text, *KINDS[kind], kind)
-        for pattern in self.patterns:
-            yield from _spans(text, pattern, None, "")
 
 
 def _replace(text: str, stretches: Iterable[Stretch]) -> str:
@@ -151,16 +140,23 @@ def _within_tokens(text: str, stretches: list[Stretch]) -> Iterator[Stretch]:
             yield Stretch(max(start, stretch.start), min(stop, stretch.stop), stretch.replacement)
 
 
-def _spans(
-    text: str, pattern: str, is_valid: Check | None, name: str
-) -> Iterator[tuple[int, int, str]]:
+def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of a pattern's matches; if the pattern has groups, the spans of the groups."""
     compiled = expression(pattern)
     groups = range(1, compiled.groups + 1) or (0,)
     for match in compiled.finditer(text):
-        for start, stop in map(match.span, groups):
-            if start < stop and (is_valid is None or is_valid(text[start:stop])):
-                yield start, stop, name
+        yield from ((start, stop) for start, stop in map(match.span, groups) if start < stop)
+
+
+Finder = Callable[[str], Iterable[tuple[int, int]]]
+FINDERS: dict[RedactionKind, Finder] = {
+    "card": secrets.find_cards,
+    "email": functools.partial(_spans, EMAIL),
+    "iban": lambda text: (span for span in _spans(IBAN, text) if is_iban(text[slice(*span)])),
+    "phone": functools.partial(_spans, PHONE),
+    "secret": lambda text: (found[:2] for found in secrets.find_as_written(text)),
+}
+"""The functions that yield the spans of a kind in a text."""
 
 
 @functools.lru_cache(maxsize=64)

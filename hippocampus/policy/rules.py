@@ -14,14 +14,14 @@ from hippocampus.entries.entry import Compression, Record
 from hippocampus.errors import hint
 from hippocampus.formats import json_text
 from hippocampus.policy import matching
-from hippocampus.policy.redaction import Redaction, valid_pattern
+from hippocampus.policy.redaction import SOME, Patterns, Redaction
 from hippocampus.policy.words import (
     ERROR_SOURCE,
+    ONE_OR_MANY,
     Encoding,
     EntryType,
     Kind,
     Level,
-    OneOrMany,
     Priority,
     Short,
     Supersession,
@@ -50,11 +50,10 @@ def _compression(value: Any) -> Any:
     return value
 
 
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[str, SOME]
 Glob = Annotated[Text, AfterValidator(_glob)]
-Globs = Annotated[tuple[Glob, ...], OneOrMany()]
-Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], OneOrMany()]
-Patterns = Annotated[tuple[Annotated[Text, AfterValidator(valid_pattern)], ...], OneOrMany()]
+Globs = Annotated[tuple[Glob, ...], ONE_OR_MANY, SOME]
+Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], ONE_OR_MANY, SOME]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
@@ -92,12 +91,15 @@ class TokenRange(Declared):
         return self
 
 
+ANY_SIZE = TokenRange()
+
+
 class Match(Declared):
     """The entries that a rule applies to: all keys must match, and any item of a list."""
 
-    type: Annotated[tuple[EntryType, ...], OneOrMany()] | None = None
+    type: Annotated[tuple[EntryType, ...], ONE_OR_MANY, SOME] | None = None
     """The type of the entry."""
-    priority: Annotated[tuple[Priority, ...], OneOrMany()] | None = None
+    priority: Annotated[tuple[Priority, ...], ONE_OR_MANY, SOME] | None = None
     """The priority, as set by the rules above."""
     source_type: Globs | None = Field(None, alias="source.type")
     """Globs on the source type: from `source_types`, `error` for a failed result, or else the name of
@@ -108,15 +110,41 @@ class Match(Declared):
     """Words or phrases, without case; whole words, where the script separates words."""
     instruction: bool | None = None
     """Whether the text asks to remember, always or never to do something, in the languages of `instructions.txt`."""
-    pattern: Patterns | None = None
+    pattern: Annotated[Patterns, SOME] | None = None
     """RE2 expressions, searched in the text; `(?i)` ignores case."""
     tokens: TokenRange | None = None
     """The size of the content."""
-    kind: Annotated[tuple[Kind, ...], OneOrMany()] | None = None
+    kind: Annotated[tuple[Kind, ...], ONE_OR_MANY, SOME] | None = None
     """The kind of content, recognised from the content itself."""
     arguments: dict[str, Globs] | None = None
     """Globs on values of the tool call's arguments, by key or path (`edits[0].path`, `*` for any);
     values that are not text are compared as JSON."""
+
+    def applies(self, subject: Subject, priority: Priority, source_type: str) -> bool:
+        """Return whether all keys apply to a subject; cheap keys are checked first."""
+        bounds, values_at = self.tokens or ANY_SIZE, subject.values_at
+        return (
+            (self.type is None or subject.type in self.type)
+            and (self.priority is None or priority in self.priority)
+            and (self.source_type is None or matching.is_one(self.source_type, source_type))
+            and (self.tool is None or matching.is_one(self.tool, subject.tool))
+            and (
+                self.arguments is None
+                or all(
+                    any(matching.globs(globs).fullmatch(value) for value in values_at(key))
+                    for key, globs in self.arguments.items()
+                )
+            )
+            and (bounds.over is None or subject.size > bounds.over)
+            and (bounds.under is None or subject.size < bounds.under)
+            and (self.kind is None or subject.known_kind in self.kind)
+            and (self.contains is None or matching.has_word(subject.folded, self.contains))
+            and (self.instruction is None or subject.instructs == self.instruction)
+            and (
+                self.pattern is None
+                or any(matching.expression(one).search(subject.searchable) for one in self.pattern)
+            )
+        )
 
     @property
     def reads_text(self) -> bool:
@@ -140,7 +168,7 @@ class Refetch(BaseModel):
     """The time limit of a source."""
     largest_bytes: Annotated[int, Field(gt=0)] = 10_000_000
     """The most bytes of an answer."""
-    roots: Annotated[tuple[Text, ...], OneOrMany()] = ()
+    roots: Annotated[tuple[Text, ...], ONE_OR_MANY] = ()
     """The folders that `file` may read; left out, it reads nothing."""
 
     @property

@@ -59,40 +59,20 @@ def described(schema: dict[str, Any], model: type[BaseModel]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOrMany:
-    """A list that a file may write as its only item."""
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Read a single item as a list of one."""
-
-        def listed(value: Any) -> tuple[Any, ...]:
-            return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-        return core_schema.no_info_before_validator_function(listed, handler(source))
-
-    def __get_pydantic_json_schema__(
-        self, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        """Describe both forms."""
-        many = handler(schema)
-        return {"anyOf": [many["items"], many]}
-
-
-@dataclass(frozen=True, slots=True)
 class Short:
-    """A mapping that a file may write as the value of its main field."""
+    """A value that a file may write in short: a list as its only item, a mapping as its main `field`."""
 
-    field: str
+    field: str = ""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Read a value that is not a mapping as the main field."""
+        """Read the short form as the whole value."""
 
         def whole(value: Any) -> Any:
-            return {self.field: value} if isinstance(value, str | list) else value
+            if self.field:
+                return {self.field: value} if isinstance(value, str | list) else value
+            return tuple(value) if isinstance(value, list | tuple) else (value,)
 
         return core_schema.no_info_before_validator_function(whole, handler(source))
 
@@ -101,5 +81,9 @@ class Short:
     ) -> dict[str, Any]:
         """Describe both forms."""
         whole = handler(schema)
-        main = handler.resolve_ref_schema(whole)["properties"][self.field]
-        return {"anyOf": [{key: main[key] for key in main if key != "title"}, whole]}
+        fields = handler.resolve_ref_schema(whole).get("properties", {})
+        short = fields[self.field] if self.field else whole["items"]
+        return {"anyOf": [{key: short[key] for key in short if key != "title"}, whole]}
+
+
+ONE_OR_MANY = Short()

@@ -78,6 +78,9 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         (one_rule("{kind: cod}"), ":2:13", "did you mean code"),
         (one_rule("{contains: [yes]}"), ":2:24", "expected text, found true; put it in quotes"),
         (one_rule("{contains: ' '}"), ":2:13", "only space"),
+        (one_rule("{kind: []}"), ":2:13", "expected at least one item, found a list"),
+        (one_rule(action="{}"), ":3:5", "the rule sets no field"),
+        ("lifecycle_policies:\n" + "  - {name: a, match: {}, action: {pin: true}}\n" * 2, ":3:6", "has the name 'a' too"),
         (one_rule("{contains: ''}"), ":2:13", "text that is not empty"),
         (one_rule("{tool: ['']}"), ":2:20", "expected text that is not empty, found text ''"),
         (one_rule("{tokens: {over: 10, under: 11}}"), ":2:13", "no size is over 10 and under 11"),
@@ -124,6 +127,12 @@ def test_every_problem_of_every_level_is_told_at_once(tmp_path: Path) -> None:
         "mine.yaml:6:14 $.lifecycle_policies[0].action.pin",
         "base.yaml:1:1 $.strong",
     ]
+
+
+def test_a_text_that_is_not_utf_8_has_a_position(tmp_path: Path) -> None:
+    (path := tmp_path / "mine.yaml").write_bytes("strong: 0.5\nname: café\n".encode("latin-1"))
+    with pytest.raises(PolicyError, match=r"mine.yaml:2:10: not UTF-8"):
+        load(path)
 
 
 def test_a_path_quotes_what_is_no_name(tmp_path: Path) -> None:
@@ -291,7 +300,7 @@ def test_an_alias_is_a_value_that_wants_quotes(tmp_path: Path) -> None:
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(PolicyError):
-        assert isinstance(read(text, "p.yaml").twice, tuple)
+        assert isinstance(read(text, "p.yaml").twice, list)
 
 
 def test_a_date_is_text_and_a_mark_of_byte_order_is_none(tmp_path: Path) -> None:
