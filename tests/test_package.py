@@ -58,8 +58,8 @@ RETRIEVAL = """
 import io, sys
 from pathlib import Path
 sys.stdin = io.TextIOWrapper(io.BytesIO(b"Where is the boiler?"))
-from hippocampus.cli.memory_retrieve import run
-run("default", None, 500, Path("memory.sqlite3"), as_json=False)
+from hippocampus.cli.memory_store import retrieve
+retrieve("default", None, 500, Path("memory.sqlite3"), as_json=False)
 print([name for name in ("numpy", "pydantic", "typer") if name in sys.modules])
 """
 SHIPPED = """

@@ -13,9 +13,9 @@ def main() -> None:
 
         hooks.main(sys.argv[2:])
         os._exit(0)  # an orderly exit would first free the vocabulary, while the agent waits
-    from hippocampus.cli.memory_retrieve import fast
+    from hippocampus.cli.memory_store import retrieve_fast
 
-    if fast(sys.argv[1:]):  # a hook runs it at every prompt
+    if retrieve_fast(sys.argv[1:]):  # a hook runs it at every prompt
         return
     from hippocampus.cli.commands import command
     from hippocampus.errors import HippocampusError

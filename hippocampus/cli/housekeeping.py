@@ -13,9 +13,10 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.memory_printing import DEFAULT_PATH, Agent, Database, gone
+from hippocampus.cli.memory_printing import Agent, Database, gone
 from hippocampus.cli.memory_printing import memories as memory_lines
 from hippocampus.cli.memory_store import (
+    DEFAULT_PATH,
     OWN_AGENT,
     complete,
     embed,

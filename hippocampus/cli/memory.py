@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperGroup
 
-from hippocampus.cli import memory_compat, memory_retrieve
+from hippocampus.cli import memory_compat
 from hippocampus.cli import memory_printing as out
 from hippocampus.cli import memory_store as stores
 from hippocampus.cli.memory_printing import verb
@@ -24,7 +24,6 @@ from hippocampus.storage.facts import memories
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
 
-CONTEXT_TOKENS = memory_retrieve.TOKENS
 SHOWN_SKIPPED = 20
 FORMS = {
     "hippocampus": "an export of hippocampus",
@@ -115,12 +114,14 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
 def retrieve(
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scopes = None,
-    token_budget: Annotated[int, Option(help="How long the answer may be.")] = CONTEXT_TOKENS,
-    db: out.Database = out.DEFAULT_PATH,
+    token_budget: Annotated[
+        int, Option(help="How long the answer may be.")
+    ] = stores.RETRIEVED_TOKENS,
+    db: out.Database = stores.DEFAULT_PATH,
     as_json: AsJson = False,
 ) -> None:
     """Print what the memory knows about the prompt on stdin; nothing where it knows nothing."""
-    memory_retrieve.run(agent, scope, token_budget, db, as_json=as_json)
+    stores.retrieve(agent, scope, token_budget, db, as_json=as_json)
 
 
 @verb(app, name="list")
@@ -141,14 +142,14 @@ def list_(
 @verb(app)
 def show(facts: Facts, ids: out.Ids) -> Shown:
     """Show memories whole: text, dates, who said it, what replaces it; status 1 where an id is unknown."""
-    found = stores.known(facts, ids)
+    found, missing = stores.known(facts, ids)
     rows = list(map(out.row, found))
     fields = [
         [f"{name:>14}  {words}" for name, value in row.items() if (words := _words(value))]
         for row in rows
     ]
     text = "\n\n".join(map("\n".join, fields))
-    return Shown(rows, [text], "no memories", out.missing(ids, found))
+    return Shown(rows, [text], "no memories", missing)
 
 
 def _words(value: Any) -> str:
@@ -162,9 +163,9 @@ def _words(value: Any) -> str:
 @verb(app)
 def history(facts: Facts, memory_id: out.Id) -> Shown:
     """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
-    known = stores.known(facts, [memory_id])
+    known, missing = stores.known(facts, [memory_id])
     found = [memory for one in known for memory in memories.history(facts.tables.database, one.id)]
-    return out.memories(found, asked=[memory_id])
+    return out.memories(found, missing)
 
 
 @verb(app, models=True)
@@ -172,18 +173,18 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
     """Put another text in a memory's place; status 1 where the id is unknown."""
     from hippocampus.facts import upkeep
 
-    known = stores.known(facts, [memory_id])
+    known, missing = stores.known(facts, [memory_id])
     found = [upkeep.update(facts.tables, one.id, text) for one in known]
     stores.sync_files(facts)
-    return out.memories(found, asked=[] if known else [memory_id])
+    return out.memories(found, missing)
 
 
 @verb(app)
 def confirm(facts: Facts, ids: out.Ids) -> Shown:
     """Count an access of memories, as a recall does, so that they fade later."""
-    found = stores.known(facts, ids)
+    found, missing = stores.known(facts, ids)
     facts.confirm([memory.id for memory in found])
-    return out.memories(found, asked=ids)
+    return out.memories(found, missing)
 
 
 @verb(app)
@@ -191,10 +192,10 @@ def restore(facts: Facts, ids: out.Ids) -> Shown:
     """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
     from hippocampus.facts import upkeep
 
-    known = stores.known(facts, ids)
+    known, missing = stores.known(facts, ids)
     restored = upkeep.restore(facts.tables, [memory.id for memory in known])
     stores.sync_files(facts)
-    return out.memories(restored)._replace(problems=out.missing(ids, known))
+    return out.memories(restored, missing)
 
 
 @verb(app)

@@ -55,13 +55,13 @@ def stats(facts: Facts) -> Shown:
     database = facts.tables.database
     counts = memories.stats(database, facts.tables.clock())._asdict()
     found = {"database": database.path, **counts}
-    return Shown(found, [f"{name:16} {_counts(value)}" for name, value in found.items()])
-
-
-def _counts(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} ({number})" for name, number in value.items()) or "none"
-    return f"{value:,}" if isinstance(value, int) else str(value or "none")
+    lines = []
+    for name, value in found.items():
+        words = f"{value:,}" if isinstance(value, int) else value
+        if isinstance(value, dict):
+            words = ", ".join(f"{kind} ({number})" for kind, number in value.items())
+        lines.append(f"{name:16} {words or 'none'}")
+    return Shown(found, lines)
 
 
 @verb(hippo)
@@ -131,13 +131,12 @@ def block(
 @verb(hippo)
 def delete(facts: Facts, ids: out.Ids, force: out.Force = False) -> Shown:
     """Delete memories for good; what they had superseded comes back; status 1 where an id is unknown."""
-    found = stores.known(facts, ids)
+    found, missing = stores.known(facts, ids)
     returned = memories.returning(facts.tables.database, [memory.id for memory in found])
     if force:
         facts.delete([memory.id for memory in found])
         stores.sync_files(facts)
-    shown = out.gone(found, force=force, returned=returned)
-    return shown._replace(problems=out.missing(ids, found))
+    return out.gone(found, force=force, returned=returned)._replace(problems=missing)
 
 
 @verb(hippo)
@@ -166,7 +165,7 @@ def hippo_export(facts: Facts, agent: Whose = stores.OWN_AGENT) -> Shown:
 def write(
     agent: out.Agent = stores.OWN_AGENT,
     scope: out.Scope = "",
-    db: out.Database = out.DEFAULT_PATH,
+    db: out.Database = stores.DEFAULT_PATH,
     as_json: AsJson = False,
 ) -> None:
     """Keep the text on stdin, after an optional `type=decision ` before it, with what it states."""

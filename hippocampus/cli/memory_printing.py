@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
-from hippocampus.cli import memory_retrieve
-from hippocampus.cli.memory_store import OWN_AGENT, opened
+from hippocampus.cli.memory_store import DEFAULT_PATH, OWN_AGENT, VARIABLES, opened
 from hippocampus.cli.options import AsJson, Shown
 from hippocampus.errors import FactError
 
@@ -43,12 +42,11 @@ def _limit(number: int) -> int:
     return number
 
 
-DEFAULT_PATH = memory_retrieve.DEFAULT_PATH
 Database = Annotated[
     str,
     Option(
         "--db",
-        envvar=memory_retrieve.VARIABLES,
+        envvar=VARIABLES,
         help="A state directory, a SQLite file, or the address of a PostgreSQL server.",
         show_default=True,
     ),
@@ -130,10 +128,12 @@ def outcome_line(outcome: Outcome) -> str:
     return f"{outcome.action.replace('_', ' ')}: {outcome.reason}{memory}"
 
 
-def memories(found: Sequence[Memory], *, asked: Iterable[str] = (), agent: bool = False) -> Shown:
-    """Return memories as lines; ids in `asked` without a memory are problems."""
+def memories(
+    found: Sequence[Memory], problems: Sequence[str] = (), *, agent: bool = False
+) -> Shown:
+    """Return memories as lines."""
     lines = [line(memory, agent=agent) for memory in found]
-    return Shown(list(map(row, found)), lines, "no memories", missing(asked, found))
+    return Shown(list(map(row, found)), lines, "no memories", problems)
 
 
 def outcomes(found: Sequence[Outcome]) -> Shown:
@@ -180,11 +180,3 @@ def recalled(found: Sequence[Recalled]) -> Shown:
         for result in found
     ]
     return Shown(rows, lines, "nothing found")
-
-
-def missing(ids: Iterable[str], found: Sequence[Memory]) -> list[str]:
-    """Return a sentence per id without a memory."""
-    from hippocampus.facts.exchange.markdown import mark_of
-
-    known = {name for memory in found for name in (memory.id, mark_of(memory.id))}
-    return [f"no memory {memory_id}" for memory_id in dict.fromkeys(ids) if memory_id not in known]

@@ -1,17 +1,18 @@
-"""Opens the database of the memory commands, with the models that the environment names.
+"""Opens the database of the memory commands with the models that the environment names, and retrieves from it.
 
-Prints nothing, and imports no library of the command line.
+Imports no library of the command line, which would delay the prompts of a hook that retrieves.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hippocampus.errors import FactError, StoreError
+from hippocampus.errors import EmbeddingModelError, FactError, StoreError
 from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
 
 if TYPE_CHECKING:
@@ -27,6 +28,12 @@ POLICY = "HIPPOCAMPUS_POLICY"
 """The variable with a preset of the fact store, or a policy with a `facts` block."""
 LOCAL = "local"
 """The name of the embedding model that runs on this machine, from the extra `embedding`."""
+RETRIEVED_TOKENS = 2_000
+OPTIONS = ["agent=", "scope=", "token-budget=", "db=", "json"]
+"""The options of `memory retrieve`."""
+DEFAULT_PATH = ".hippocampus"
+VARIABLES = ["HIPPOCAMPUS_DB", "HIPPOCAMPUS_STATE"]
+"""What names the database if no option does."""
 
 
 def opened(  # noqa: PLR0913 - each is one property of a store
@@ -162,9 +169,11 @@ def _endpoint(prefix: str) -> Endpoint | None:
     return Endpoint(address, f"{prefix}_KEY") if address else None
 
 
-def known(facts: Facts, ids: Sequence[str]) -> list[Memory]:
-    """Return the memories with these ids; unknown ids are left out."""
-    return [memory for memory in map(facts.get, dict.fromkeys(ids)) if memory]
+def known(facts: Facts, ids: Sequence[str]) -> tuple[list[Memory], list[str]]:
+    """Return the memories with these ids, and a sentence for each unknown id."""
+    found = {memory_id: facts.get(memory_id) for memory_id in ids}
+    missing = [f"no memory {memory_id}" for memory_id, memory in found.items() if memory is None]
+    return [memory for memory in found.values() if memory], missing
 
 
 def sync_files(facts: Facts) -> None:
@@ -174,3 +183,58 @@ def sync_files(facts: Facts) -> None:
     database = Path(getattr(facts.tables.database, "path", ""))
     if database == (layout := StateDir(database.parent)).database:
         sync(layout, facts)
+
+
+def retrieve_fast(arguments: Sequence[str]) -> bool:
+    """Run `memory retrieve` if `getopt` can parse the arguments, and return whether it can."""
+    if list(arguments[:2]) != ["memory", "retrieve"]:
+        return False
+    import getopt  # argparse takes as long to load as the search itself
+
+    try:
+        given, rest = getopt.getopt(list(arguments[2:]), "", OPTIONS)
+        named = dict(given)
+        token_budget = int(named.get("--token-budget", RETRIEVED_TOKENS))
+    except (getopt.GetoptError, ValueError):
+        return False  # the command line refuses it, or prints its help
+    if rest:
+        return False
+    scopes = [value for name, value in given if name == "--scope"]
+    agent = named.get("--agent") or os.environ.get("HIPPOCAMPUS_AGENT") or "default"
+    paths = filter(None, [named.get("--db"), *map(os.environ.get, VARIABLES), DEFAULT_PATH])
+    retrieve(agent, scopes or None, token_budget, next(paths), as_json="--json" in named)
+    return True
+
+
+def retrieve(
+    agent: str, scopes: Sequence[str] | None, token_budget: int, path: str, *, as_json: bool
+) -> None:
+    """Print the memories about the prompt on stdin, which is a text or the field `prompt` of a hook's JSON.
+
+    Never blocks an agent: after any failure it prints nothing.
+    """
+    try:
+        prompt = sys.stdin.buffer.read().decode("utf-8-sig", "replace").strip()
+        from hippocampus.formats import json_text
+
+        data = json_text.read(prompt) if prompt.startswith("{") else None
+        if isinstance(data, dict) and isinstance(given := data.get("prompt"), str):
+            prompt = given.strip()
+        if not prompt or not is_there(path):
+            return
+        try:
+            store = opened(path, agent)
+        except EmbeddingModelError as other:
+            sys.stderr.write(f"hippocampus: searched by words alone: {other}\n")
+            store = opened(path, agent, models=False)
+        with store as facts:
+            text = facts.retrieve(prompt, token_budget=token_budget, scopes=scopes, agent=agent)
+        if as_json:
+            import json
+
+            text = json.dumps({"memory": text}, ensure_ascii=False, indent=2)
+        if text:
+            sys.stdout.buffer.write(f"{json_text.visible(text)}\n".encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+    except Exception as failure:  # noqa: BLE001 - law 3: a hook's retrieval must not block an agent
+        sys.stderr.write(f"hippocampus: nothing retrieved: {failure}\n")
