@@ -22,7 +22,7 @@ import typer
 
 from hippocampus import indexing, policy, prices, recall
 from hippocampus.cli.commands import app
-from hippocampus.cli.memory_compat import STORES, group_of
+from hippocampus.cli.memory import STORES, group_of
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import tools as memory_tools
 from hippocampus.facts.models import POLICIES as FACT_PRESETS

@@ -15,9 +15,8 @@ from hippocampus.cli import (
     memory,
     policy,
     replay,
-    serve,
 )
-from hippocampus.cli.memory_compat import STORES, group_of
+from hippocampus.cli.memory import STORES, group_of
 from hippocampus.cli.options import StateCommand
 
 RECORDINGS, AGENTS, STATE = "Recordings", "Coding agents", "State directories"
@@ -72,8 +71,8 @@ app.command("replay", help=replay.HELP)(replay.replay)
 app.command("explain")(replay.explain)
 app.command("status")(hosts.status)
 app.command("install")(hosts.install)
-app.command("proxy")(serve.proxy)
-app.command("mcp")(serve.mcp)
+app.command("proxy")(hosts.proxy)
+app.command("mcp")(hosts.mcp)
 app.add_typer(memory.app, name="memory")
 app.add_typer(policy.app, name="policy")
 app.command("tune", rich_help_panel=RECORDINGS)(replay.tune)

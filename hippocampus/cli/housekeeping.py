@@ -16,8 +16,6 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.memory_printing import Agent, Database, gone
-from hippocampus.cli.memory_printing import memories as memory_lines
 from hippocampus.cli.memory_store import (
     DEFAULT_PATH,
     OWN_AGENT,
@@ -29,8 +27,10 @@ from hippocampus.cli.memory_store import (
     rerank,
 )
 from hippocampus.cli.options import (
+    Agent,
     Apply,
     AsJson,
+    Database,
     PolicyName,
     Shown,
     StateCommand,
@@ -38,9 +38,11 @@ from hippocampus.cli.options import (
     TenantName,
     expect_state,
     fail,
+    gone,
     print_table,
     say,
 )
+from hippocampus.cli.options import memories as memory_lines
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats.json_text import visible
 from hippocampus.indexing.extraction import counted
