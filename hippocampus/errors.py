@@ -37,7 +37,7 @@ class HippocampusError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by text and fields, independent of the arguments of the class."""
-        return _remade, (type(self), str(self), vars(self))
+        return type(self).__new__, (type(self), str(self)), vars(self)
 
 
 def without_password(text: str) -> str:
@@ -47,12 +47,6 @@ def without_password(text: str) -> str:
     'postgresql://ann:…@db/acme?sslpassword=…'
     """
     return PASSWORD.sub(lambda found: f"{found[1] or found[2]}…", text)
-
-
-def _remade(kind: type[HippocampusError], text: str, fields: dict[str, Any]) -> HippocampusError:
-    error = kind.__new__(kind, text)
-    vars(error).update(fields)
-    return error
 
 
 class PolicyError(HippocampusError):

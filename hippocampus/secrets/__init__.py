@@ -226,12 +226,7 @@ def find_as_written(text: str) -> Iterator[Secret]:
             start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
                 yield Secret(start, end, kind)
-    yield from _of_names(plain)
-    yield from (Secret(*span) for span in spoken.values(plain, compiled(spoken.HINTS).search))
-
-
-def _of_names(plain: str) -> Iterator[Secret]:
-    """Yield the values that follow the name of a secret."""
+    # The values that follow the name of a secret: in a setting, in a list, on its line, below it in a table.
     for pattern in SETTINGS:
         for match in matches(pattern, plain):
             start, end = match.span(match.lastindex)
@@ -245,6 +240,7 @@ def _of_names(plain: str) -> Iterator[Secret]:
             yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
     yield from _on_lines(plain)
     yield from _in_columns(plain)
+    yield from (Secret(*span) for span in spoken.values(plain, compiled(spoken.HINTS).search))
 
 
 def _in_columns(plain: str) -> Iterator[Secret]:

@@ -7,8 +7,8 @@ terminal colours; finds and redacts nothing.
 from __future__ import annotations
 
 import base64
-import binascii
 import bisect
+import contextlib
 import functools
 import html
 import json
@@ -111,7 +111,7 @@ def decoded(text: str) -> Decoded | None:
     pieces: list[str] = []
     columns: tuple[list[int], ...] = ([], [], [], [])
     end = length = 0
-    for begin, stop, meant in sorted([*_escapes(text), *_base64(text)]):
+    for begin, stop, meant in sorted(_encoded(text)):
         if begin < end:
             continue
         start = length + begin - end
@@ -127,20 +127,19 @@ def searchable(text: str) -> str:
     return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _escapes(text: str) -> Iterator[tuple[int, int, str]]:
+def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the spans of escapes, and of base64 of printable text, with what they encode."""
     if any(sign in text for sign in SIGNS):
         for match in ESCAPE.finditer(text):
             meant = _meaning(match[0])
             if meant != match[0]:  # an ampersand before a word is no entity
                 yield *match.span(), meant
-
-
-def _base64(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the spans that are base64 of a line of text, decoded."""
     for match in compiled(BASE64).finditer(searchable(text)):
-        meant = _text_of_base64(match[0])
-        if meant:
-            yield *match.span(), meant
+        plain = match[0].rstrip("=").translate(URL_SAFE)
+        with contextlib.suppress(ValueError):  # it is not base64, or not of a text
+            meant = base64.b64decode(plain + "=" * (-len(plain) % BASE64_GROUP)).decode()
+            if meant and meant.translate(BLANKS).isprintable():
+                yield *match.span(), meant
 
 
 def matches(pattern: str, text: str) -> Iterator[Any]:
@@ -160,21 +159,9 @@ def compiled(pattern: str | bytes) -> Any:
     return patterns.compiled(pattern, memory_bytes=256 << 20, has_groups=True)
 
 
-def _text_of_base64(run: str) -> str:
-    """Return the text that a run of base64 encodes; empty if it encodes none."""
-    plain = run.rstrip("=").translate(URL_SAFE)
-    try:
-        meant = base64.b64decode(plain + "=" * (-len(plain) % 4)).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return ""
-    return (
-        meant
-        if meant.replace("\n", " ").replace("\r", " ").replace("\t", " ").isprintable()
-        else ""
-    )
-
-
-URL_SAFE = str.maketrans("-_", "+/")
+URL_SAFE, BLANKS = str.maketrans("-_", "+/"), str.maketrans("\n\r\t", "   ")
+BASE64_GROUP = 4
+"""The characters of base64 that encode three bytes together."""
 
 
 @functools.lru_cache(maxsize=1_024)

@@ -50,13 +50,13 @@ SIMPLE_CHARACTERS = [chr(n) for n in range(0x3000) if tokens.SIMPLE.fullmatch(ch
 
 @given(st.text(st.sampled_from(SIMPLE_CHARACTERS) | st.characters(codec="ascii")))
 def test_the_first_texts_weigh_without_tables_what_tiktoken_says(text: str) -> None:
-    pieces = tokens._splitter().findall(text)
+    pieces = regex.findall(tokens.PATTERN, text)
     counted = sum(tokens._count_piece(piece) for piece in pieces)
     assert counted == len(tokens._vocabulary().encode_ordinary(text))
 
 
 def test_each_simple_character_is_split_as_tiktoken_splits_it() -> None:
-    whole, split = tokens._vocabulary(), tokens._splitter().findall
+    whole, split = tokens._vocabulary(), regex.compile(tokens.PATTERN).findall
     for each in SIMPLE_CHARACTERS:
         text = f"a{each}b 1{each}2 {each} .{each}\n{each}a'{each}S"
         counted = sum(tokens._count_piece(piece) for piece in split(text))
