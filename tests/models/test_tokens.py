@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+import regex
 from conversations import any_rounds
 from hypothesis import given
 from hypothesis import strategies as st
