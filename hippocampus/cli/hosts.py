@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -38,13 +38,15 @@ from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from hippocampus.session.resources import Observer
-    from hippocampus.storage.savings import Savings
     from hippocampus.storage.state import StateStore
 
 SAVINGS = (
     "session, model,\nor last day", "calls", "edits", "recalls", "raw", "failed",
     "saved", "$\nsaved", "$\nedits", "$\nrecalls", "$\nresume",
 )  # fmt: skip
+COUNTS = ("calls", "edits", "recalls", "raw", "failures")
+COSTS = ("raw_cost", "sent_cost")
+DOLLARS = ("saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars")
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths of the temporary environments of uvx and `pipx run`."""
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
@@ -128,9 +130,7 @@ def status(
         return
     state = _state(project, state_dir)
     lines, is_sound = report(settings.HOSTS[host], Path.cwd() if project else None, state)
-    typer.echo("\n".join(lines))
-    if not is_sound:
-        raise typer.Exit(1)
+    Shown(lines, lines, is_failed=not is_sound).show()
 
 
 def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
@@ -149,25 +149,16 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     lines = []
     for day, sessions in itertools.groupby(found, key=lambda row: row["day"]):
         # A line for each session that was last used on a day, then one for their sum.
-        of_day = list(sessions)
+        of_day: list[Any] = list(sessions)
         named = [(", ".join(filter(None, (row["session"], row["model"]))), [row]) for row in of_day]
-        lines += [_saved(name, of) for name, of in [*named, (f"last used on {day}", of_day)]]
+        for name, rows in [*named, (f"last used on {day}", of_day)]:
+            sums = {key: sum(row[key] for row in rows) for key in (*COUNTS, *COSTS, *DOLLARS)}
+            raw, sent = (sums[key] for key in COSTS)
+            share = f"{1 - sent / raw:.1%}".replace("%", " %") if raw else "–"
+            counts = (f"{sums[key]:,}" for key in COUNTS)
+            dollars = (f"{round(sums[key], 2) + 0:,.2f}" for key in DOLLARS)
+            lines.append([name, *counts, share, *dollars])
     print_table(SAVINGS, lines)
-
-
-def _saved(name: str, rows: Sequence[Savings]) -> list[str]:
-    """Return the cells of a line: what sessions have saved together."""
-    calls, edits, recalls, raw_calls, failures, raw, sent, *dollars = (
-        sum(row[key] for row in rows)
-        for key in (
-            "calls", "edits", "recalls", "raw", "failures", "raw_cost", "sent_cost",
-            "saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars",
-        )
-    )  # fmt: skip
-    share = f"{100 * (1 - sent / raw):.1f} %" if raw else "–"
-    shown = (f"{round(amount, 2) + 0:,.2f}" for amount in dollars)
-    counts = (f"{count:,}" for count in (calls, edits, recalls, raw_calls, failures))
-    return [name, *counts, share, *shown]
 
 
 def hook(state_dir: StateAddress = str(DEFAULT_STATE), policy: PolicyName = "default") -> None:
@@ -326,6 +317,8 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
         raise typer.BadParameter(f"--tenant-header {tenant_header!r} is not the name of a header")
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
+    if tenant and not is_address(state_dir):
+        typer.echo(f"hippocampus: {state_dir} is no server, and has no tenants", err=True)
     key = os.environ.get(PROXY_KEY, "")
     proxy = Proxy(upstream, state_dir, policy, timeout, _observers(), tenant, tenant_header, key)
     app = proxy.app()

@@ -226,9 +226,8 @@ def doctor(
         remedy = f"; --fix would {finding.remedy}" if finding.mend else ""
         lines.append(f"{'fault' if finding.is_fault else 'note'}: {finding.text}{remedy}")
     lines.append(f"{counted(len(found), 'finding')}, {len(mended)} mended")
-    Shown({"findings": rows}, lines).show(as_json=as_json)
-    if any(finding.is_fault for finding in left):
-        raise typer.Exit(1)
+    is_failed = any(finding.is_fault for finding in left)
+    Shown({"findings": rows}, lines, is_failed=is_failed).show(as_json=as_json)
 
 
 def report(
@@ -254,9 +253,7 @@ def report(
     if probe:
         found["probe"] = _probe()
     is_ok = all(part["ok"] for part in found.values())
-    Shown({**found, "ok": is_ok}).show()
-    if not is_ok:
-        raise typer.Exit(1)
+    Shown({**found, "ok": is_ok}, is_failed=not is_ok).show()
 
 
 def _database(named: str) -> dict[str, Any]:
@@ -398,7 +395,14 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
 ) -> None:
     """List the stored contents and conversations that the rules remove; remove them with --apply."""
     state = expect_state(state_dir)
-    session_days = dict(map(_days_of, session or ()))
+    session_days = {}
+    for rule in session or ():
+        glob, _, days = rule.rpartition("=")
+        try:
+            session_days[glob] = float(days if glob else "")
+        except ValueError:
+            wrong = f"{rule!r} is not GLOB=DAYS, such as 'nightly-*=7'"
+            raise typer.BadParameter(wrong) from None
     bounds = [max_age_days, max_bytes, orphan_hours, *session_days.values()]
     if any(bound is not None and not bound >= 0 for bound in bounds):
         raise typer.BadParameter("ages and sizes are 0 or more")
@@ -425,14 +429,6 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     total = sum(removal.packed_bytes for removal in removals)
     lines.append(f"{counted(len(removals), 'content')}, {total:,} bytes {word}")
     say("\n".join(lines))
-
-
-def _days_of(rule: str) -> tuple[str, float]:
-    glob, _, days = rule.rpartition("=")
-    with contextlib.suppress(ValueError):
-        if glob:
-            return glob, float(days)
-    raise typer.BadParameter(f"{rule!r} is not GLOB=DAYS, such as 'nightly-*=7'")
 
 
 @store.command("ls")

@@ -101,16 +101,17 @@ class Shown(NamedTuple):
     lines: Iterable[str] | None = None  # None always prints the value as JSON
     otherwise: str = ""
     problems: Sequence[str] = ()
+    is_failed: bool = False
 
     def show(self, *, as_json: bool = False) -> None:
-        """Print the output, and exit with status 1 if it has problems."""
+        """Print the output, and exit with status 1 if it has problems, or is of a failure."""
         if as_json or self.lines is None:
             say(json.dumps(self.value, ensure_ascii=False, indent=2))
         elif text := "\n".join(self.lines) or ("" if self.problems else self.otherwise):
             say(text)
         for problem in self.problems:
             typer.echo(f"hippocampus: {problem}", err=True)
-        if self.problems:
+        if self.problems or self.is_failed:
             raise typer.Exit(1)
 
 

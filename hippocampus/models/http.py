@@ -96,7 +96,12 @@ def post(endpoint: Endpoint, path: str, body: Mapping[str, Any]) -> Any:
     if parts.scheme not in {"http", "https"}:
         raise ProviderError(f"{endpoint.place} is no http address")
     address = parts._replace(path=f"{parts.path.rstrip('/')}/{path}").geturl()
-    headers = {"Content-Type": "application/json", **(endpoint.headers or {}), **_key(endpoint)}
+    headers = {"Content-Type": "application/json", **(endpoint.headers or {})}
+    if key := endpoint.key:
+        if not (key.isascii() and key.isprintable()):  # the error of the client would quote it
+            raise ProviderError(f"{endpoint.key_variable} holds characters that no key has")
+        is_bearer = endpoint.key_header == "Authorization"
+        headers[endpoint.key_header] = f"Bearer {key}" if is_bearer else key
     try:
         content = json.dumps(body).encode()
     except (TypeError, ValueError) as wrong:
@@ -167,16 +172,6 @@ def _body(endpoint: Endpoint, response: httpx2.Response, until: float) -> bytes:
         if time.monotonic() > until:
             raise httpx2.ReadTimeout("")
     return bytes(body)
-
-
-def _key(endpoint: Endpoint) -> dict[str, str]:
-    """Return the header with the key; the error about an invalid key does not quote it."""
-    if not (key := endpoint.key):
-        return {}
-    if not (key.isascii() and key.isprintable()):
-        raise ProviderError(f"{endpoint.key_variable} holds characters that no key has")
-    bearer = endpoint.key_header == "Authorization"
-    return {endpoint.key_header: f"Bearer {key}" if bearer else key}
 
 
 def _safe(endpoint: Endpoint, text: str) -> str:

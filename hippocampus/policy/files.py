@@ -178,28 +178,25 @@ def problems_of(tree: Tree, failure: ValidationError) -> Iterator[Problem]:
     """Yield the problems of a failed validation, with their positions in the text."""
     for error in failure.errors(include_url=False):
         path = tuple(key for key in error["loc"] if key != "[key]")
-        yield tree.problem(_sentence(error, path), path)
-
-
-def _sentence(error: Any, path: YamlPath) -> str:
-    kind, found = error["type"], error["input"]
-    if kind == "extra_forbidden":
-        fields = fields_at(path[:-1])
-        name = str(path[-1])
-        return f"unknown field {name!r}" + hint(name, fields, f"known: {', '.join(fields)}")
-    if kind == "missing":
-        return f"field {path[-1]!r} is missing"
-    if kind == "literal_error":
-        words = QUOTED.findall(error["ctx"]["expected"])
-        return f"expected one of {', '.join(words)}; found {_described(found)}{hint(found, words)}"
-    if kind in BOUNDS:
-        word, bound = BOUNDS[kind]
-        return f"expected {word} {error['ctx'][bound]}, found {_described(found)}"
-    if kind in EXPECTED:
-        is_scalar = isinstance(found, bool | int | float)
-        quotes = "; put it in quotes" if kind in QUOTABLE and is_scalar else ""
-        return f"expected {EXPECTED[kind]}, found {_described(found)}{quotes}"
-    return str(error["msg"]).removeprefix("Value error, ")
+        kind, found, bounds = error["type"], error["input"], error.get("ctx", {})
+        text = str(error["msg"]).removeprefix("Value error, ")
+        if kind == "extra_forbidden":
+            name, fields = str(path[-1]), fields_at(path[:-1])
+            text = f"unknown field {name!r}" + hint(name, fields, f"known: {', '.join(fields)}")
+        elif kind == "missing":
+            text = f"field {path[-1]!r} is missing"
+        elif kind == "literal_error":
+            words = QUOTED.findall(bounds["expected"])
+            text = f"expected one of {', '.join(words)}; found {_described(found)}"
+            text += hint(found, words)
+        elif kind in BOUNDS:
+            word, bound = BOUNDS[kind]
+            text = f"expected {word} {bounds[bound]}, found {_described(found)}"
+        elif kind in EXPECTED:
+            text = f"expected {EXPECTED[kind]}, found {_described(found)}"
+            if kind in QUOTABLE and isinstance(found, bool | int | float):
+                text += "; put it in quotes"
+        yield tree.problem(text, path)
 
 
 def fields_at(path: YamlPath) -> tuple[str, ...]:
@@ -270,7 +267,13 @@ def _path_of(named: str | Path, folder: Path) -> Path:
     return shipped().get(str(named), folder / named)
 
 
-def _text(path: Path, named: str) -> str:
+def _text(path: Path, named: str, chain: tuple[Path, ...] = ()) -> str:
+    """Return the text of a file, which the last file of `chain` extends."""
+    if chain and path.resolve() in chain:
+        circle = " → ".join(file.name for file in (*chain, path))
+        raise PolicyError([f"a policy cannot extend itself: {circle}"])
+    if chain and os.path.lexists(path) and not path.is_file():  # a pipe may never end
+        raise PolicyError([f"{named!r} is not a file"])
     try:
         with path.open("rb") as file:  # a device has no size to check first
             data = file.read(MAX_FILE_BYTES + 1)
@@ -301,7 +304,7 @@ def _load(path: Path, text: str, chain: tuple[Path, ...]) -> Policy:
     if isinstance(extends := tree.data.get("extends"), str):
         other, chain = _path_of(extends, path.parent), (*chain, path.resolve())
         try:
-            below = _base_text(other, extends, chain)
+            below = _text(other, extends, chain)
         except (PolicyError, ValueError) as failure:
             problems.append(tree.problem(str(failure), ("extends",)))
         else:
@@ -319,16 +322,6 @@ def _load(path: Path, text: str, chain: tuple[Path, ...]) -> Policy:
         problems.sort(key=lambda problem: (problem.line, problem.column))
         raise PolicyError([*(problem.at(str(path)) for problem in problems), *inherited])
     return own if base is None else extended(base, own, tree.data)
-
-
-def _base_text(path: Path, named: str, chain: tuple[Path, ...]) -> str:
-    """Return the text of a policy that the last file of `chain` extends."""
-    if path.resolve() in chain:
-        circle = " → ".join(file.name for file in (*chain, path))
-        raise PolicyError([f"a policy cannot extend itself: {circle}"])
-    if os.path.lexists(path) and not path.is_file():  # a pipe may never end
-        raise PolicyError([f"{named!r} is not a file"])
-    return _text(path, named)
 
 
 def _rule_problems(tree: Tree, rules: Sequence[Rule]) -> Iterator[Problem]:
