@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 HAS_RE2 = importlib.util.find_spec("re2") is not None
-MAX_SECONDS = 2.0
+MAX_SECONDS, MAX_BYTES = 2.0, 8 << 20
 NOT_IN_RE2 = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9gkZ]|\(\?(?:<?[=!]|[>#(]|P=))")
 """References to groups, lookaround, atomic groups, conditions and comments, which `regex` has."""
 
@@ -39,7 +39,9 @@ def paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
         yield head, [line[2:] for line in lines]
 
 
-def compiled(pattern: str | bytes, *, memory_bytes: int = 8 << 20, has_groups: bool = False) -> Any:
+def compiled(
+    pattern: str | bytes, *, memory_bytes: int = MAX_BYTES, has_groups: bool = False
+) -> Any:
     """Return an expression with `search`, `fullmatch`, `finditer` and `groups`.
 
     RE2 refuses a pattern that needs more memory. Only one that `has_groups` finds the spans of its

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from hippocampus.policy import Policy
     from hippocampus.session.resources import ConsolidationOutcome
 
+MINUTE_SECONDS, HOUR_SECONDS, SHOWN_KEY = 60, 3_600, 12
 POLL_SECONDS = 5.0
 """Time between two searches for idle sessions."""
 MODEL_SECONDS = 5.0
@@ -125,7 +126,9 @@ def _are_consolidated(address: str, rules: Policy, *, watch: bool) -> bool:
     from hippocampus.memory import Hippocampus
 
     is_whole = True
-    for name, state in due_states(address, rules.consolidation.idle_minutes * 60 * watch):
+    for name, state in due_states(
+        address, rules.consolidation.idle_minutes * MINUTE_SECONDS * watch
+    ):
         try:
             with Hippocampus(state, policy=rules) as memory:
                 is_whole &= _is_consolidated(memory, None, watch=watch)
@@ -406,7 +409,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     bounds = [max_age_days, max_bytes, orphan_hours, *session_days.values()]
     if any(bound is not None and not bound >= 0 for bound in bounds):
         raise typer.BadParameter("ages and sizes are 0 or more")
-    rules = collection.GcRules(max_age_days, max_bytes, session_days, orphan_hours * 3_600)
+    rules = collection.GcRules(max_age_days, max_bytes, session_days, orphan_hours * HOUR_SECONDS)
     started = time.time()
     with state.contents() as contents:
         with state.reading() as db:
@@ -421,7 +424,7 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
     for removal in [*removals, *words]:
         size = f"{removal.packed_bytes:>10,} bytes"
         sessions = ", ".join(removal.sessions) or "no session"
-        lines.append(f"{removal.key[:12]}  {size}  {removal.rule}  ({sessions})")
+        lines.append(f"{removal.key[:SHOWN_KEY]}  {size}  {removal.rule}  ({sessions})")
     word = "removed" if apply else "would be removed; --apply removes them"
     if words:
         total = sum(removal.packed_bytes for removal in words)
@@ -444,7 +447,7 @@ def list_contents(state_dir: StateName) -> None:
         if holding.active_at < math.inf:
             active = f"{datetime.fromtimestamp(holding.active_at, UTC):%Y-%m-%d %H:%M}"
         size = f"{holding.packed_bytes:,}"
-        rows.append((holding.key[:12], size, active, pinned, entries or "orphan"))
+        rows.append((holding.key[:SHOWN_KEY], size, active, pinned, entries or "orphan"))
     print_table(("content", "bytes", "active", "pinned", "entries"), rows)
 
 

@@ -30,6 +30,7 @@ from hippocampus.cli.options import (
     track,
 )
 from hippocampus.errors import RecordingError, without_password
+from hippocampus.formats.usage import Usage
 from hippocampus.indexing.extraction import counted
 from hippocampus.policy.words import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
@@ -375,6 +376,9 @@ def study_recall(
 
 
 TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
+USUAL_CALL = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
+USUAL_CALLS = 80
+"""The calls of a pair of attempts."""
 FIGURES = ("solved", "calls", *TOKENS, "dollars", "seconds", "recalls")
 
 
@@ -440,13 +444,13 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 def _trial_plan(pairs: int, calls: int, model: str, budget: float) -> str:
     """Return the number of pairs that a difference needs, and their price if calls are of usual size."""
-    from hippocampus.formats.usage import Usage
     from hippocampus.replay.study.wires import list_price
     from hippocampus.replay.trial import PAIRS_NEEDED
 
-    usual = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
-    price = list_price(model, usual)
-    pair_price = f"${price * 80:,.2f} a pair" if price is not None else "no price is known for it"
+    price = list_price(model, USUAL_CALL)
+    pair_price = (
+        f"${price * USUAL_CALLS:,.2f} a pair" if price is not None else "no price is known for it"
+    )
     bound = f"; at most ${budget:,.2f} are spent" if budget else ""
     return (
         f"{pairs} pairs with {model}, at most {2 * pairs * calls:,} calls. A difference of 5 points in "

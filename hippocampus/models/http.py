@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """Statuses after which the same request may succeed: busy, overloaded, too early."""
+REFUSING = frozenset({401, 403})
 FIRST_WAIT_SECONDS = 0.5
 MAX_WAIT_SECONDS = 20.0
 MAX_REASON_CHARACTERS = 300
@@ -146,7 +147,7 @@ def _answer(
                 return body
             message = _safe(endpoint, body.decode(errors="replace")) or response.reason_phrase
             reason = f"status {response.status_code}: {message}"
-            if response.status_code in {401, 403} and endpoint.key_variable:
+            if response.status_code in REFUSING and endpoint.key_variable:
                 reason += f" (the key is read from {endpoint.key_variable})"
             if response.status_code not in PASSING:
                 raise ProviderError(f"{endpoint.place}: {reason}")

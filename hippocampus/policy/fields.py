@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from hippocampus.entries.entry import Compression, Decay, Entry, Lifecycle, Modifiers, Source
 from hippocampus.errors import ModelError
@@ -37,6 +37,7 @@ from hippocampus.policy.words import (
     EntryType,
     Kind,
     PriceTable,
+    checked,
 )
 
 Days = Annotated[float, Field(gt=0)]
@@ -111,14 +112,13 @@ SOURCE_TYPES = {
 """The source types of the protocol's section 10, by globs on tool names."""
 
 
-def _known_model(name: str) -> str:
+def _expect_priced(model: str) -> None:
     from hippocampus import prices
 
     try:
-        prices.model_prices(name)
+        prices.model_prices(model)
     except ModelError as unknown:
         raise ValueError(str(unknown)) from None
-    return name
 
 
 class Resolution(RuleAction):
@@ -204,7 +204,7 @@ class Policy(Declared):
     """The share of the model's context window that the view may fill; 0 sets no limit."""
     prices: PriceTable | None = None
     """The price table that decides whether edits pay, unless the caller names one."""
-    model: Annotated[Text, AfterValidator(_known_model)] | None = None
+    model: Annotated[Text, checked(_expect_priced)] | None = None
     """The model whose prices and context window apply, unless the caller names one."""
     initial_strength: Share = 1.0
     """The strength of a new entry; 0 until its first access."""

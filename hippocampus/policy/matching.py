@@ -30,6 +30,7 @@ TYPOGRAPHY = str.maketrans(
     }
 )
 """Replaces typographic variants: dots on the i, and apostrophes."""
+MAX_CACHED = 4_096
 GLOB = re.compile(r"\*|\?|\[(?P<no>!?)(?P<any>[^\]]+)\]|.", re.DOTALL)
 
 
@@ -46,7 +47,7 @@ def fold(text: str) -> str:
     return folded.translate(TYPOGRAPHY)
 
 
-@functools.lru_cache(maxsize=4_096)
+@functools.lru_cache(MAX_CACHED)
 def expression(pattern: str) -> Any:
     """Return a compiled RE2 expression.
 
@@ -84,19 +85,19 @@ def instruction_words() -> tuple[str, ...]:
     return tuple(word.strip() for line in lines for word in line.split(","))
 
 
-@functools.lru_cache(maxsize=4_096)
+@functools.lru_cache(MAX_CACHED)
 def _folded(wanted: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(map(fold, wanted))
 
 
-@functools.lru_cache(maxsize=4_096)
+@functools.lru_cache(MAX_CACHED)
 def _is_of_spaced_word(letter: str) -> bool:
     """Return whether a character is a letter of a script that separates words by spaces: two are of one word."""
     in_word = expression(LETTER).search(letter)
     return bool(in_word) and not expression(f"[{UNSPACED}]").search(letter)
 
 
-@functools.lru_cache(maxsize=4_096)
+@functools.lru_cache(MAX_CACHED)
 def globs(wanted: tuple[str, ...]) -> Any:
     """Return one expression whose full match is a match of any of the globs, without case.
 
@@ -106,7 +107,7 @@ def globs(wanted: tuple[str, ...]) -> Any:
     return expression("(?is)" + "|".join(GLOB.sub(_glob_part, glob) for glob in wanted))
 
 
-@functools.lru_cache(maxsize=4_096)
+@functools.lru_cache(MAX_CACHED)
 def is_one(wanted: tuple[str, ...], name: str) -> bool:
     """Return whether a name matches any of the globs, without case."""
     return globs(wanted).fullmatch(searchable(name)) is not None

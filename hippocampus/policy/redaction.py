@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from hippocampus import secrets
 from hippocampus.formats import json_text
-from hippocampus.policy.matching import expression
-from hippocampus.policy.words import ONE_OR_MANY, RedactionKind, described
+from hippocampus.policy.matching import MAX_CACHED, expression
+from hippocampus.policy.words import ONE_OR_MANY, RedactionKind, checked, described
 from hippocampus.secrets.encodings import layers, searchable
 
 
@@ -42,18 +42,8 @@ class Stretch(NamedTuple):
     replacement: str
 
 
-def valid_pattern(pattern: str) -> str:
-    """Return a pattern unchanged.
-
-    Raises:
-        ValueError: the pattern is not an RE2 expression.
-    """
-    expression(pattern)
-    return pattern
-
-
 SOME = Field(min_length=1)
-Patterns = Annotated[tuple[Annotated[str, SOME, AfterValidator(valid_pattern)], ...], ONE_OR_MANY]
+Patterns = Annotated[tuple[Annotated[str, SOME, checked(expression)], ...], ONE_OR_MANY]
 
 
 class Redaction(BaseModel):
@@ -159,7 +149,7 @@ FINDERS: dict[RedactionKind, Finder] = {
 """The functions that yield the spans of a kind in a text."""
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(MAX_CACHED)
 def joined(redactions: tuple[Redaction, ...]) -> Redaction:
     """Return a redaction that finds the matches of all redactions."""
     return Redaction(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from hippocampus.entries.entry import Compression, Record
 from hippocampus.errors import hint
@@ -25,21 +25,16 @@ from hippocampus.policy.words import (
     Priority,
     Short,
     Supersession,
+    checked,
     described,
 )
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
 
 
-def _glob(text: str) -> str:
-    matching.globs((text,))
-    return text
-
-
-def _word(text: str) -> str:
+def _expect_word(text: str) -> None:
     if not matching.fold(text).strip():
         raise ValueError("expected a word, found only space")
-    return text
 
 
 def _compression(value: Any) -> Any:
@@ -51,9 +46,9 @@ def _compression(value: Any) -> Any:
 
 
 Text = Annotated[str, SOME]
-Glob = Annotated[Text, AfterValidator(_glob)]
+Glob = Annotated[Text, checked(lambda text: matching.globs((text,)))]
 Globs = Annotated[tuple[Glob, ...], ONE_OR_MANY, SOME]
-Words = Annotated[tuple[Annotated[Text, AfterValidator(_word)], ...], ONE_OR_MANY, SOME]
+Words = Annotated[tuple[Annotated[Text, checked(_expect_word)], ...], ONE_OR_MANY, SOME]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Rate = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import AfterValidator, BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 EntryType = Literal["tool_result", "message", "state", "memory"]
@@ -56,6 +57,16 @@ def described(schema: dict[str, Any], model: type[BaseModel]) -> None:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(ast.Constant(str(text))):
                 field = fields[name if name in fields else model.model_fields[name].alias]
                 field["description"] = inspect.cleandoc(text)
+
+
+def checked(check: Callable[[str], object]) -> AfterValidator:
+    """Return a validator that leaves a text as it is; `check` raises ValueError for a wrong one."""
+
+    def unchanged(text: str) -> str:
+        check(text)
+        return text
+
+    return AfterValidator(unchanged)
 
 
 @dataclass(frozen=True, slots=True)

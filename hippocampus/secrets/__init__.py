@@ -93,7 +93,6 @@ PLACEHOLDER = re.compile(
 CODE = re.compile(r"[()\[\]{}<>|]|=>|::|\.\w+\.|^[A-Za-z_]\w*\.[A-Za-z_]\w*$|^[A-Za-z_][a-zA-Z_]*$")
 """A value of a program: a call, an index, an attribute, a type, a name without digits."""
 CALL = re.compile(r"\($|\(.*\)|::|^\w+\.\w+\.")
-DIGIT, LETTER = re.compile(r"\d"), re.compile(r"[A-Za-z]")
 
 
 def _is_value(name: str, value: str, *, quoted: bool) -> bool:
@@ -105,12 +104,11 @@ def _is_value(name: str, value: str, *, quoted: bool) -> bool:
     if STRONG.search(name):
         return not IDENTIFIER.search(value)
     return (
-        len(value) >= 8 and " " not in value and _is_mixed(value) and not IDENTIFIER.search(value)
+        len(value) >= MIN_VALUE
+        and " " not in value
+        and issued.is_mixed(value)
+        and not IDENTIFIER.search(value)
     )
-
-
-def _is_mixed(value: str) -> bool:
-    return bool(DIGIT.search(value) and LETTER.search(value))
 
 
 def _is_unlike_code(value: str, min_dense: int) -> bool:
@@ -118,15 +116,16 @@ def _is_unlike_code(value: str, min_dense: int) -> bool:
 
     With another sign in it any is a value, else one of `min_dense` characters that change often.
     """
-    if not _is_mixed(value) or FORM.search(value) or IDENTIFIER.search(value):
+    if not issued.is_mixed(value) or FORM.search(value) or IDENTIFIER.search(value):
         return False
     has_sign = re.search(r"[^\w./\\:%*-]", value) is not None
-    is_dense = len(value) >= min_dense and 3 * issued.changes(value) > len(value)
+    is_dense = len(value) >= min_dense and MAX_LETTERS_A_CHANGE * issued.changes(value) > len(value)
     return (has_sign or is_dense) and not PLACEHOLDER.search(value)
 
 
 FORM = re.compile(r"a-z|\d\.\d|\d{4}-\d\d-\d\d|/|\.\w*\.|::|%\d|@[\w-]+\.|kwD|^0x|^[\da-fA-F-]+$")
 """A class of characters, a version, a date, a path, an address of mail or in memory, an id of GitHub's, a hash."""
+MIN_VALUE, MIN_CELL, MAX_LETTERS_A_CHANGE = 8, 4, 3
 MIN_PASSWORD, MIN_KEY = 10, 12
 """By kind of name, the least length of a value without other signs than letters and digits."""
 IDENTIFIER = re.compile(
@@ -235,7 +234,7 @@ def find_as_written(text: str) -> Iterator[Secret]:
                 yield Secret(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
     for match in chain.from_iterable(matches(pattern, plain) for pattern in LISTED):
         name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
-        if _is_mixed(listed) or (STRONG.search(name) and listed[0] in "\"'"):
+        if issued.is_mixed(listed) or (STRONG.search(name) and listed[0] in "\"'"):
             start = match.start(2)
             yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
     yield from _on_lines(plain)
@@ -264,8 +263,8 @@ def _in_columns(plain: str) -> Iterator[Secret]:
             done = row.end()
             for number, (at, end) in enumerate(_cells(row[0], head, sign)):
                 name, value = names.get(number), row[0][at:end].strip(AROUND)
-                is_whole = len(value) >= 4 and (
-                    " " not in value or any(map(_is_mixed, value.split()))
+                is_whole = len(value) >= MIN_CELL and (
+                    " " not in value or any(map(issued.is_mixed, value.split()))
                 )
                 if name and is_whole and _is_value(name, value, quoted=False):
                     begin = row.start() + row[0].find(value, at)

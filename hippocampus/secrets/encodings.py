@@ -34,6 +34,7 @@ BASE64 = (
 )
 """RE2: base64 of which the first fifteen bytes are printable ASCII, by the bits that ASCII leaves 0."""
 LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+MAX_PATTERN_BYTES = 256 << 20
 MAX_LAYERS = 8
 """How deep nested encodings are decoded, as deep as any reader of this package decodes them."""
 
@@ -156,7 +157,7 @@ def matches(pattern: str, text: str) -> Iterator[Any]:
 @functools.cache
 def compiled(pattern: str | bytes) -> Any:
     """Return an expression that is compiled once."""
-    return patterns.compiled(pattern, memory_bytes=256 << 20, has_groups=True)
+    return patterns.compiled(pattern, memory_bytes=MAX_PATTERN_BYTES, has_groups=True)
 
 
 URL_SAFE, BLANKS = str.maketrans("-_", "+/"), str.maketrans("\n\r\t", "   ")

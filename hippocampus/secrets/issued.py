@@ -52,11 +52,17 @@ def is_random(value: str) -> bool:
     return len(run) >= MIN_RUN and is_mixed and 7 * changes(run) >= 2 * len(run) and not is_slug
 
 
+def is_mixed(text: str) -> bool:
+    """Return whether a text has a digit and a letter."""
+    return bool(DIGIT.search(text) and LETTER.search(text))
+
+
 def changes(text: str) -> int:
     """Return the number of words, abbreviations and numbers that a text is made of."""
     return len(re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", text))
 
 
+DIGIT, LETTER = re.compile(r"\d"), re.compile(r"[A-Za-z]")
 _HEX = re.compile("[0-9a-f]+|[0-9A-F]+")
 MIN_RUN, MIN_KEY, MIN_HEX = 16, 20, 32
 """The shortest random run; the same of hexadecimal digits after a key's name, and after another."""

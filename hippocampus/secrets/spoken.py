@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from hippocampus.patterns import table
+from hippocampus.secrets import issued
 
 _WORDS = {head: "|".join(lines) for head, lines in table(__package__, "words.txt").items()}
 PASSWORD = re.compile(
@@ -48,6 +49,7 @@ CODE = re.compile(
     r"^(?:[\\\[/<({$*#-]|https?:|[a-z]+(?:_[a-z]+)+$)|[()\[\]{}<>|]|:\**$|::|\.\w+\.|_{2}"
 )
 """What no password begins with or has: a path, an address, a call, an index, a name of a program."""
+PIN = re.compile(r"\d{4,8}")
 BEFORE, AFTER = 60, 240
 """How far around a word for a secret a sentence is read, in characters."""
 BLOCK, MAX_HINT = 240, 20
@@ -79,7 +81,7 @@ def _is_password(value: str, match: re.Match[str]) -> bool:
     """Return whether a value mixes letters with digits or signs, or is the digits of a PIN."""
     plain = value.rstrip(".!?,;。！？")
     if (match["label"] or "").casefold() in {"pin", "pins"} or "暗証" in match[0]:
-        return plain.isdecimal() and 4 <= len(plain) <= 8
+        return PIN.fullmatch(plain) is not None
     return any(sign.isalpha() for sign in plain) and not CODE.search(plain)
 
 
@@ -88,13 +90,9 @@ def _is_word(value: str, _: re.Match[str]) -> bool:
     return plain not in PLAIN and not plain.endswith(("ed", "able", "ing")) and plain[0] != "["
 
 
-def _is_key(value: str, _: re.Match[str]) -> bool:
-    return any(sign.isdigit() for sign in value) and any(sign.isalpha() for sign in value)
-
-
 PATTERNS = (
     (PASSWORD, "a password", _is_password),
     (OWNED, "a password", _is_word),
-    (KEY, "an API key or token", _is_key),
+    (KEY, "an API key or token", lambda value, _match: issued.is_mixed(value)),
     (PHRASE, "a passphrase", lambda _value, _match: True),
 )
