@@ -236,11 +236,11 @@ def write(
         claims = [text] if stores.complete() else said
         source = {} if kept.memory is None else {"written": kept.memory.id}
         stated = [facts.remember(claim, scope=scope, metadata=source) for claim in claims]
-        outcomes = [kept, *(outcome for found in stated for outcome in found)]
+        shown = out.outcomes([kept, *(outcome for found in stated for outcome in found)])
     if as_json:
-        out.outcomes(outcomes).show(as_json=True)
-    for outcome in () if as_json else outcomes:
-        typer.echo(out.outcome_line(outcome), err=True)
+        shown.show(as_json=True)
+    for line in () if as_json else shown.lines or ():
+        typer.echo(line, err=True)
     if kept.memory is None:
         raise typer.Exit(1)
 
@@ -262,7 +262,8 @@ def scriptling_remember(
 
     request = claim(Item(text, type_name, importance))
     (outcome,) = keep(facts.tables, [replace(request, statement=None)])
-    return Shown(out.outcome_row(outcome), [out.outcome_line(outcome)])
+    shown = out.outcomes([outcome])
+    return shown._replace(value=shown.value[0])
 
 
 @verb(scriptling, name="recall", models=True, preset="scriptling")

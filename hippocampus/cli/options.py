@@ -249,15 +249,6 @@ def row(memory: Memory) -> dict[str, Any]:
     return found
 
 
-def outcome_row(outcome: Outcome) -> dict[str, Any]:
-    """Return the outcome of a write as a JSON object."""
-    memory = None if outcome.memory is None else row(outcome.memory)
-    others = list(outcome.others)
-    return {
-        "action": str(outcome.action), "reason": outcome.reason, "memory": memory, "others": others,
-    }  # fmt: skip
-
-
 def line(memory: Memory, *, agent: bool = False) -> str:
     """Return a memory as a line: id, date, type and text."""
     from hippocampus.facts.rendering import entry_line
@@ -267,12 +258,6 @@ def line(memory: Memory, *, agent: bool = False) -> str:
     gone = f" (superseded by {memory.superseded_by})" if memory.superseded_by else gone
     shown = entry_line(replace(memory, content=short(memory.content))).removeprefix("- ")
     return f"{memory.id}  {owner}{shown}{gone}"
-
-
-def outcome_line(outcome: Outcome) -> str:
-    """Return the outcome of a write as a line."""
-    memory = "" if outcome.memory is None else f"  {line(outcome.memory)}"
-    return f"{outcome.action.replace('_', ' ')}: {outcome.reason}{memory}"
 
 
 def memories(
@@ -285,8 +270,16 @@ def memories(
 
 def outcomes(found: Sequence[Outcome]) -> Shown:
     """Return the outcomes of a text's statements."""
-    nothing = "nothing in this text is a statement to keep"
-    return Shown(list(map(outcome_row, found)), map(outcome_line, found), nothing)
+    rows, lines = [], []
+    for outcome in found:
+        memory = outcome.memory and row(outcome.memory)
+        shown = f"  {line(outcome.memory)}" if outcome.memory else ""
+        action, others = str(outcome.action), list(outcome.others)
+        rows.append(
+            {"action": action, "reason": outcome.reason, "memory": memory, "others": others}
+        )
+        lines.append(f"{action.replace('_', ' ')}: {outcome.reason}{shown}")
+    return Shown(rows, lines, "nothing in this text is a statement to keep")
 
 
 def gone(
