@@ -68,6 +68,8 @@ def opened(  # noqa: PLR0913 - each is one property of a store
     if isinstance(database, Path) and not makes:
         if not database.exists():
             raise StoreError(f"{path}: no such database; `hippocampus memory remember` makes one")
+        if not database.is_file():
+            raise StoreError(f"{path}: no regular file")
         if not database.stat().st_size:
             raise StoreError(f"{path}: an empty file: restore a backup, or remove it to start anew")
     if agent == EVERY_AGENT and not makes:

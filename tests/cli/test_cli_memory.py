@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -159,6 +160,9 @@ def test_an_emptied_file_is_a_loss_that_the_doctor_names_and_does_not_fill(tmp_p
     assert found.returncode == 1
     assert "an empty file" in found.stdout
     assert not emptied.stat().st_size
+    emptied.unlink()
+    os.mkfifo(emptied)
+    assert "no regular file" in commands.run("doctor", "memory.sqlite3", cwd=tmp_path).stdout
 
 
 def test_the_doctor_finds_a_broken_file(tmp_path: Path) -> None:

@@ -104,3 +104,6 @@ def test_a_folder_without_a_chat_of_beam_is_refused(tmp_path):
     (tmp_path / "1.json").write_text("{}")
     with pytest.raises(RecordingError):
         beam.read([tmp_path])
+    (tmp_path / "1.json").write_text("no JSON")
+    with pytest.raises(RecordingError, match="not a chat of BEAM: text that is not JSON"):
+        beam.read([tmp_path])

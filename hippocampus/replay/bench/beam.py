@@ -34,8 +34,11 @@ def read(folders: Sequence[Path]) -> list[BenchConversation]:
 
 
 def _chat(path: Path, length: str) -> BenchConversation:
+    document = load(str(path))
+    if not document.records:
+        raise RecordingError(str(path), f"not a chat of BEAM: {document.description}")
     try:
-        records: list[Any] = load(str(path)).records
+        records: list[Any] = document.records
         if path.name == "chat.json":
             asked = path.parent / "probing_questions" / "probing_questions.json"
             records = [{"chat": records, "questions": load(str(asked)).records[0]}]

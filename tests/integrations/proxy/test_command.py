@@ -98,3 +98,9 @@ def test_a_name_that_no_header_has_is_refused(tmp_path: Path, name: str) -> None
     done = CliRunner().invoke(app, [*command, "--host", "256.0.0.1", "--tenant-header", name])
     assert done.exit_code == 2
     assert "is not the name of a header" in done.output
+
+
+def test_a_tenant_of_a_directory_is_named_as_without_effect(tmp_path: Path) -> None:
+    command = ["proxy", "--upstream", ADDRESS, "--state-dir", str(tmp_path), "--tenant", "acme"]
+    done = CliRunner().invoke(app, [*command, "--host", "256.0.0.1"])
+    assert "is no server, and has no tenants" in done.stderr
