@@ -161,20 +161,16 @@ class Proxy:
         address, _ = request.scope.get("server") or ("", None)
         if wrong := refused(request.headers, is_local=address in LOOPBACK):
             raise HTTPException(*wrong)
-        tenant = self._tenant_of(request)
+        tenant = self._service.tenant_of(*self._caller(request))
         if not tenant and not is_open:
             text = "open the page that the proxy printed, or name your tenant as in a call"
             raise HTTPException(HTTPStatus.FORBIDDEN, text)
         return tenant
 
-    def _tenant_of(self, request: Request) -> str:
-        credentials, named = self._caller(request)
-        return "" if named is None else self._service.tenant_of(credentials, named)
-
     def _counted(self, request: Request) -> tuple[Metrics, ...]:
         """Return the figures in which a request counts; a tenant's has the address of a call."""
         is_call = self._service.is_shared and API.search(request.url.path)
-        return self._metrics.of(self._tenant_of(request) if is_call else "")
+        return self._metrics.of(self._service.tenant_of(*self._caller(request)) if is_call else "")
 
     # Requests of hosts
 
@@ -211,7 +207,7 @@ class Proxy:
         started = perf_counter()
         exchange = await run_in_threadpool(
             self._guard.run,
-            lambda: self._exchange(request, answers, content),
+            lambda: self._service.exchange(answers, content, *self._caller(request)),
             lambda: f"failed: {self._guard.cause}",
             "requests pass as they are",
         )
@@ -238,15 +234,6 @@ class Proxy:
             return _response(response, StreamingResponse(relayed, response.status_code))
         return await self._whole(request, exchange, response, content)
 
-    def _exchange(
-        self, request: Request, answers: type[ModelAnswer], content: bytes
-    ) -> Exchange | str:
-        """Return a request as it is sent, or why it is passed on as it is."""
-        credentials, named = self._caller(request)
-        if named is None:
-            return "no tenant"
-        return self._service.exchange(answers, content, credentials, named)
-
     def _caller(self, request: Request) -> tuple[list[str], str | None]:
         """Return the credentials of a request, and the tenant in its header; None where that lacks."""
         fields = [*request.headers.items(), *request.query_params.multi_items()]
@@ -258,9 +245,7 @@ class Proxy:
         credentials += filter(None, [API.sub("", request.url.path)])
         # All values: what a caller adds to its gateway's makes another tenant.
         named = ",".join(request.headers.getlist(self._tenant_header))
-        if self._tenant_header and not named:  # no key replaces the header
-            return credentials, None
-        return credentials, named
+        return credentials, None if self._tenant_header and not named else named
 
     async def _refused(
         self, request: Request, exchange: Exchange, refusal: httpx2.Response, content: bytes

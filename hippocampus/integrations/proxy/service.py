@@ -198,11 +198,11 @@ class Service:
         answers: type[ModelAnswer],
         content: bytes,
         credentials: Sequence[str] = (),
-        tenant: str = "",
+        named: str | None = "",
     ) -> Exchange | str:
-        """Return a request as it is sent, or why it is passed on as it is."""
-        tenant = self._tenant or self.tenant_of(credentials, tenant)
-        if self._has_tenants and not tenant:
+        """Return a request as it is sent, or why it is passed on as it is; its tenant is as in `tenant_of`."""
+        tenant = self._tenant or self.tenant_of(credentials, named)
+        if named is None or (self._has_tenants and not tenant):
             return "no tenant"
         conversations = self._conversations(tenant)
         now = time.time()
@@ -246,12 +246,13 @@ class Service:
         exchange.send_view(now - sent if sent else 0.0)
         return exchange
 
-    def tenant_of(self, credentials: Sequence[str], named: str = "") -> str:
+    def tenant_of(self, credentials: Sequence[str], named: str | None) -> str:
         """Return the tenant of a request: the `named` one, else a hash of its credentials.
 
-        It is empty where requests name none, and of a request without either.
+        It is empty where requests name none, and of a request without either; `named` is None of one
+        without the header that names it, which no key replaces.
         """
-        if not self.is_shared:
+        if not self.is_shared or named is None:
             return ""
         if named or not any(credentials):
             return named
