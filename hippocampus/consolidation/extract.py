@@ -18,7 +18,7 @@ from hippocampus.facts import write
 from hippocampus.facts.languages import expression
 from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
 from hippocampus.facts.sentences import sentences, without_recalled
-from hippocampus.facts.statements import joined, read, type_of, worded_as
+from hippocampus.facts.statements import joined, read, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.facts.words import SIGN_OR_WORD
 from hippocampus.policy import Policy, Subject
@@ -138,9 +138,7 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
         for sentence in sentences(text):
             is_denied = expression("{forgotten}").search(sentence) or read(sentence).hearsay
             if _is_instruction(sentence, policy) and not is_denied:
-                kind = type_of(sentence)
-                is_other = kind in {"correction", "decision", "error"}
-                kinds.setdefault(_claim(sentence), kind if is_other else "preference")
+                kinds.setdefault(_claim(sentence), worded_as(sentence) or "preference")
     whole = without_secrets(text[:USER_CHARACTERS])
     for sentence in joined(one for one in sentences(whole) if len(one) <= CLAIM_CHARACTERS):
         if kind := _kind_of(sentence):
@@ -211,5 +209,7 @@ def statements(session: str, said: Sequence[Utterance]) -> Extracted:
             left -= len(text)
             if left < 0:
                 return dict(found[::-1])
-            found.append(extracted(session, text, type_of(text), "user", utterance.turn))
+            found.append(
+                extracted(session, text, worded_as(text) or "fact", "user", utterance.turn)
+            )
     return dict(found[::-1])

@@ -227,7 +227,8 @@ AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 def _relations(clauses: Sequence[str], rules: SpokenLanguage) -> tuple[Relation, ...]:
     """Return the relation that a clause states whose subject and value are names, and nothing else."""
     is_of_others = bool(persons(" ".join(clauses)))
-    leading, trailing = expression(_LEADING, rules.code), expression(_TRAILING, rules.code)
+    leading = expression(r"^(?:{now_words})\s+", rules.code)
+    trailing = expression(r"\s+(?:{again_words})$", rules.code)
     own = pattern(rules.own)
     for clause in clauses:
         plain = leading.sub("", _bare(clause, rules))
@@ -248,9 +249,6 @@ def _relations(clauses: Sequence[str], rules: SpokenLanguage) -> tuple[Relation,
     return ()
 
 
-_LEADING, _TRAILING = r"^(?:{now_words})\s+", r"\s+(?:{again_words})$"
-
-
 def joined(found: Iterable[str]) -> list[str]:
     """Return sentences, a short correction together with the next one, which has the right value."""
     kept: list[str] = []
@@ -264,11 +262,6 @@ def joined(found: Iterable[str]) -> list[str]:
 
 # Types
 
-_OF_OTHERS = re.compile(
-    r"^(?:the )?(?:user|[A-Z][\w-]+) (?:really |always |strongly )*(?:prefers?|likes?|loves?|hates?|dislikes?|enjoys?|does(?:n't| not) like)\b"
-)
-_ERROR = re.compile(r"\b(?:failed|fails|crashed|exception|traceback|error)\b", re.IGNORECASE)
-
 
 def prefers(text: str) -> bool:
     """Return whether a text words what the user likes, or wants from now on."""
@@ -276,22 +269,13 @@ def prefers(text: str) -> bool:
 
 
 def worded_as(sentence: str) -> str:
-    """Return the type that a sentence's wording names: a correction, a decision, a preference, or nothing."""
+    """Return the type that a sentence's wording names: a correction, a decision, a preference, or nothing.
+
+    >>> worded_as("I prefer tabs"), worded_as("User prefers dark mode"), worded_as("Ann lives in Rome")
+    ('preference', 'preference', '')
+    """
     if read(sentence).corrects:
         return "correction"
     if expression("{decision}").search(sentence):
         return "decision"
     return "preference" if prefers(sentence) else ""
-
-
-def type_of(sentence: str) -> str:
-    """Return the type of a sentence: by its wording, else an error or a fact.
-
-    >>> type_of("I prefer tabs"), type_of("User prefers dark mode"), type_of("Ann lives in Rome")
-    ('preference', 'preference', 'fact')
-    """
-    if worded := worded_as(sentence):
-        return worded
-    if _OF_OTHERS.search(sentence):
-        return "preference"
-    return "error" if _ERROR.search(sentence) else "fact"

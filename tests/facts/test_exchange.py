@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from hippocampus.errors import FactError, HippocampusError
-from hippocampus.facts.exchange import hippo, import_file, ours
-from hippocampus.facts.exchange.bundle import Bundle, bring
+from hippocampus.facts.exchange import Bundle, bring, hippo, import_file, ours
 from hippocampus.facts.exchange.ours import document as export
 from hippocampus.facts.store import Facts
 from hippocampus.storage.facts.memories import returning

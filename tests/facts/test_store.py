@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.errors import BlockError, FactError, StoreError
-from hippocampus.facts.exchange.bundle import Bundle, bring
+from hippocampus.facts.exchange import Bundle, bring
 from hippocampus.facts.models import NEVER, POLICIES, Action, FactPolicy
 from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import MonotonicClock, new_id

@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 
 from hippocampus.errors import FactError
-from hippocampus.facts.exchange.bundle import Bundle, Skip, memory_of
+from hippocampus.facts.exchange import Bundle, Skip, memory_of
 from hippocampus.facts.timestamps import optional_seconds, seconds
 from hippocampus.storage.facts.models import Triple
 from hippocampus.storage.foreign_databases import crib_rows

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.errors import FactError
-from hippocampus.facts.exchange.bundle import Bundle, Skip, each_read, memory_of, text_of, vectors
+from hippocampus.facts.exchange import Bundle, Skip, each_read, memory_of, text_of, vectors
 from hippocampus.facts.timestamps import seconds
 from hippocampus.storage.facts.memories import agents
 from hippocampus.storage.facts.models import EVERY_AGENT, Block, Memory

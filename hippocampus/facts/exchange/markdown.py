@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from hippocampus.errors import FactError
-from hippocampus.facts.exchange.bundle import Bundle, Skip
+from hippocampus.facts.exchange import Bundle, Skip
 from hippocampus.facts.models import TYPES, UNTRUSTED
 from hippocampus.facts.timestamps import day, seconds
 from hippocampus.storage.facts.models import Item, Memory, Origin

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from hippocampus.errors import FactError, StoreError
-from hippocampus.facts.exchange.bundle import (
+from hippocampus.facts.exchange import (
     MEMORY,
     Bundle,
     Imported,

@@ -62,6 +62,7 @@ SHAPES = {
     "apart": r"(?<!\S)(?:{})(?![^\s,।.!?;:])",
     "apart_starts": r"(?<!\S)(?:{})",
     "opens": r"^\W*(?:{})" + _NOT_AFTER,
+    "openings": r"^\W*(?:{})",
 }
 """How a list of words is looked for."""
 LISTED = frozenset({"stop_words", "first", "labels", "people", "verbs"})
@@ -83,11 +84,13 @@ SEQUENCES = frozenset({"moves", "swaps", "shifts", "single", "irregular"})
 NOTHING = "(?!)"
 """What a field matches that a language lacks."""
 FLAGS = ("drops_subjects", "names_are_cased")
-_FILLED = {"year": r"(?:19|20)\d\d", "subject": "(?P<subject>.+?)", "object": "(?P<object>.+)"}
+_FILLED = {
+    "year": r"(?:19|20)\d\d",
+    "subject": "(?P<subject>.+?)",
+    "object": "(?P<object>.+)",
+    "pause": r"\s*[،,.:;؛!।—–-]",
+}
 _NAMED = r"(?<!\(\?P)<(\w+)>"
-_PAUSE = r"\s*[،,.:;؛!।—–-]"
-
-Table = dict[str, dict[str, list[str]]]
 
 
 class SpokenLanguage:
@@ -106,7 +109,10 @@ class SpokenLanguage:
 
     def __init__(self, code: str, text: str) -> None:
         self.code = code
-        self._table = _table(text)
+        self._table: dict[str, dict[str, list[str]]] = defaultdict(dict)
+        for head, lines in paragraphs(text):
+            field, _, shape = head.partition(" ")
+            self._table[field][shape] = " ".join(lines).split(" | ") if shape else lines
         lists = self._table.pop("list", {}).items()
         self._parts = _FILLED | {name: f"(?:{'|'.join(words)})" for name, words in lists}
 
@@ -129,35 +135,20 @@ class SpokenLanguage:
         elif field in SEQUENCES:
             value = tuple(_filled(line, self._parts) for line in shapes.get("", ()))
         else:
-            value = _filled("|".join(_alternatives(dict(shapes))), self._parts) or NOTHING
+            expressions = list(shapes.get("", ()))
+            for shape, words in shapes.items():
+                if shape:
+                    listed = "|".join(words).replace(" ", r"\s")
+                    expressions.append(SHAPES[shape].replace("{}", listed))
+            value = _filled("|".join(expressions), self._parts) or NOTHING
         setattr(self, field, value)
         return value
-
-
-def _table(text: str) -> Table:
-    table: Table = defaultdict(dict)
-    for head, lines in paragraphs(text):
-        field, _, shape = head.partition(" ")
-        table[field][shape] = " ".join(lines).split(" | ") if shape else lines
-    return table
 
 
 def _filled(text: str, parts: dict[str, str]) -> str:
     while re.search(_NAMED, text):
         text = re.sub(_NAMED, lambda part: parts[part[1]], text)
     return text
-
-
-def _alternatives(shapes: dict[str, list[str]]) -> list[str]:
-    """Return the expressions of a field."""
-    found = shapes.pop("", [])
-    joined = {name: "|".join(words).replace(" ", r"\s") for name, words in shapes.items()}
-    if openings := joined.pop("openings", ""):
-        found.append(rf"^\W*(?:{openings})(?:{_PAUSE}|\s+(?={joined.pop('before')}))")
-    if following := joined.pop("following", ""):
-        barred = "".join(rf"(?<!{word}\s)" for word in joined.pop("not_after").split("|"))
-        found.append(barred + SHAPES["whole"].replace("{}", following))
-    return [*found, *(SHAPES[name].replace("{}", words) for name, words in joined.items())]
 
 
 @functools.cache
