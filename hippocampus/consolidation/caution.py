@@ -56,7 +56,8 @@ class ToolTexts:
         ]
         self.any = bool(ends)
         """Whether there was any result at all."""
-        self._text = f" {_words(chr(10).join(ends)[-MAX_CHARACTERS:])} "
+        newest = "\n".join(ends)[-MAX_CHARACTERS:]
+        self._text = f" {_words(newest)} "
 
     def allow(self, sentence: str) -> bool:
         """Return whether a sentence of the assistant may outlive the session.

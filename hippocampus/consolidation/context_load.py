@@ -54,7 +54,7 @@ LINE_CHARACTERS = 240
 BLOCK_CHARACTERS = 2_000
 EARLIER_SESSIONS = 20
 MAX_STORED, MAX_STATES = 40, 3
-QUERY_CHARACTERS = 2_000
+CALL_CHARACTERS, QUERY_CHARACTERS = 100, 2_000
 _WORD = re.compile(r"\w{3,}")
 
 
@@ -204,7 +204,9 @@ def _stored_entries(
     for owner, record in list(distinct.values())[:MAX_STORED]:
         if resources.store.get(record.content) is not None:
             tool = frame.tool_name(record.tool)
-            called = _unframed(without_secrets(" ".join(record.arguments.split()))[:100])
+            called = _unframed(
+                without_secrets(" ".join(record.arguments.split()))[:CALL_CHARACTERS]
+            )
             about = f"earlier session · {record.tokens} tokens · {record.kind}"
             text = f"[{record.entry.id} · {tool} · {about}] {called}".rstrip()
             lines.append(LoadLine(text, adopted(record, owner, 0)))

@@ -42,8 +42,10 @@ MAX_READ = 100_000
 """How many characters of the newest messages one consolidation reads; of a long one only a part counts."""
 MAX_CLAIMS = 200
 """How many claims one consolidation keeps, of the newest."""
-MIN_WORDS = 2
-"""A shorter message states nothing by itself."""
+MIN_WORDS, OPENING_CHARACTERS = 2, 200
+"""A message that begins with fewer words states nothing by itself."""
+CALL_CHARACTERS = 120
+KEY_CHARACTERS = 32
 IMPORTANCE = {"user": 0.7, "host": 0.5, "assistant": 0.3, "tool": 0.2}
 OF_USER = {"preference": 0.9, "correction": 0.8, "decision": 0.8, MESSAGE: 0.4, PASTED: 0.4}
 """The importance of a statement of the user, by kind, where it differs."""
@@ -57,7 +59,9 @@ Extracted = dict[str, write.MemoryRequest]
 
 def key_of(session: str, origin: str, text: str) -> str:
     """Return the key of a kept text: one that is repeated in a session counts once."""
-    return content_key(f"{session}\0{origin}\0{text}".encode("utf-8", "backslashreplace"))[:32]
+    return content_key(f"{session}\0{origin}\0{text}".encode("utf-8", "backslashreplace"))[
+        :KEY_CHARACTERS
+    ]
 
 
 def extracted(  # noqa: PLR0913, PLR0917 - one parameter a field
@@ -102,7 +106,7 @@ def worth_keeping(
             text = without_secrets(without_recalled(said.text)[:ASSISTANT_CHARACTERS])
             if tool_texts.any:  # an answer repeats what it has from elsewhere
                 text = " ".join(part for part in sentences(text) if tool_texts.allow(part))
-            if len(SIGN_OR_WORD.findall(text[:200])) >= MIN_WORDS:
+            if len(SIGN_OR_WORD.findall(text[:OPENING_CHARACTERS])) >= MIN_WORDS:
                 found.append(extracted(session, text, MESSAGE, "assistant", said.turn))
     for record in records:
         if text := _of_record(record, policy, turn):
@@ -145,9 +149,9 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
             kinds.setdefault(_claim(sentence), kind)
     yield from kinds.items()
     is_claim = kinds.get(" ".join(whole.split()), UPDATE) != UPDATE
-    if len(SIGN_OR_WORD.findall(text[:200])) >= MIN_WORDS and not is_claim:
+    if len(SIGN_OR_WORD.findall(text[:OPENING_CHARACTERS])) >= MIN_WORDS and not is_claim:
         yield whole, MESSAGE
-    if len(SIGN_OR_WORD.findall(said.pasted[:200])) >= MIN_WORDS:
+    if len(SIGN_OR_WORD.findall(said.pasted[:OPENING_CHARACTERS])) >= MIN_WORDS:
         yield without_secrets(said.pasted[:USER_CHARACTERS]), PASTED
 
 
@@ -169,7 +173,7 @@ def _of_record(record: Record, policy: Policy, turn: int) -> str:
     lasts = entry.type == "tool_result" and entry.lifecycle.persist
     if not lasts or strength(entry, turn, policy.exponent, policy.initial_strength) < policy.strong:
         return ""
-    named = f"{record.tool} {' '.join(record.arguments.split())[:120]}".strip()
+    named = f"{record.tool} {' '.join(record.arguments.split())[:CALL_CHARACTERS]}".strip()
     return without_secrets(f"{named}: {record.kind}, {record.tokens} tokens")
 
 

@@ -33,6 +33,7 @@ from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import Finding, verify
 
+HOUR_SECONDS = 3_600.0
 IDLE_HOURS = 1.0
 """A session that was active since then may be running, and its contents stay."""
 JUST_PUT_SECONDS = 60.0
@@ -191,7 +192,7 @@ def _plan(  # noqa: PLR0913, PLR0917 - one parameter an input
             or (fact.kind == "fact" and fact.encounters >= PROMOTED_ENCOUNTERS)
         )
     ]
-    unused = gc.unused(past, policy, now - idle_hours * 3_600, known)
+    unused = gc.unused(past, policy, now - idle_hours * HOUR_SECONDS, known)
     going = gc.plan(held, gc.GcRules(), now, unused)
     return _Plan(promoted, keep, compaction, going)
 

@@ -37,6 +37,9 @@ from hippocampus.storage.facts.models import Memory
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")
+NAME_CHARACTERS = 12
+"""Of the digest that names a session in a log: its own name may have any characters."""
+TIME_OF_DAY = slice(11, 16)
 RECENT_LOGS = 62
 """The newest logs that are searched for a consolidation that is logged already."""
 MAX_TRIES = 5
@@ -189,7 +192,7 @@ def log(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
             if any(key in text_of(log) for log in state.daily_logs()[-RECENT_LOGS:]):
                 return False
             named = f"{shown(storable(outcome.session))}, turn {outcome.turn}"
-            lines = [f"## {stamp(at)[11:16]} {named} {key}", ""]
+            lines = [f"## {stamp(at)[TIME_OF_DAY]} {named} {key}", ""]
             if outcome.model_tokens:
                 lines.append(f"The model was asked once, for {outcome.model_tokens:,} tokens.\n")
             for kept in outcome.kept:
@@ -256,7 +259,7 @@ def sync_logs(state: StateDir, db: Database, without: Collection[str] = ()) -> N
 
 
 def _name(session: str) -> str:
-    return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:NAME_CHARACTERS]
 
 
 # Both ----------------------------------------------------------------------------------------------

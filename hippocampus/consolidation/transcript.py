@@ -51,11 +51,6 @@ def transcript_of(messages: Sequence[Message], noted: Sequence[Utterance] = ()) 
                 if part.kind == "text" and part.text.strip()
             ]
         results += [part.text for part in message.parts if part.kind == "result"]
-    return Transcript(tuple(_with_announced(utterances)), tuple(results))
-
-
-def _with_announced(utterances: Sequence[Utterance]) -> list[Utterance]:
-    """Return utterances of which those are marked that a message of the user announces as a text."""
     # A list that its host has shortened repeats a text without the message that announced it.
     known = {said.text for said in utterances if said.is_announced}
     marked: list[Utterance] = []
@@ -70,4 +65,4 @@ def _with_announced(utterances: Sequence[Utterance]) -> list[Utterance]:
             ]
             is_next = any(about)
         marked += said
-    return marked
+    return Transcript(tuple(marked), tuple(results))

@@ -36,6 +36,8 @@ TYPES = ("fact", "preference", "event", "note", "decision", "correction", "error
 NEVER = float("inf")
 """A half-life that never ends."""
 DAY_SECONDS = 86_400.0
+FORGET_THRESHOLD, MAX_DELETED = 0.7, 10
+"""How near a memory has to be to a description by which it is deleted, and how many go at once at most."""
 
 
 class Action(StrEnum):

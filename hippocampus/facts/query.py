@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hippocampus.errors import StoreError
 from hippocampus.facts.models import DAY_SECONDS, Recalled, Score
@@ -36,6 +37,8 @@ COMMON_SHARE, MIN_COMMON_ROWS, MAX_COMMON_ROWS = 0.1, 1_000, 4_000
 """A word in more memories than this is left out of a query that has rarer ones."""
 MIN_COUNT = 200
 """How many memories a store counts as at least, so that in a small one a word is not common at once."""
+MIN_PASSING = 0.25
+"""Where a smaller share of the matches passes the filters, both searches begin again among the rows that pass."""
 FEW = 20_000
 """How many rows at most are looked through where a filter leaves few of the best."""
 RERANKED = 4
@@ -291,8 +294,8 @@ def _held(
 
 
 def _few(found: Collection[int], rows: Collection[int]) -> bool:
-    """Return whether less than a quarter of the matches pass the filters."""
-    return sum(row in rows for row in found) < len(found) // 4
+    """Return whether so few of the matches pass the filters that it is worth to search again."""
+    return sum(row in rows for row in found) < MIN_PASSING * len(found)
 
 
 # Results
@@ -327,24 +330,18 @@ def load(  # noqa: PLR0913 - each is one filter
     preferences = [result for result in strongest if result.memory.type == "preference"]
     others = [result for result in strongest if result.memory.type != "preference"]
     first = [result for result in [*fitting, *preferences] if result.memory.type == "preference"]
-    once = _said_once([*fitting, *(others if limit < 0 else others[:limit])])
-    chosen = [*within_budget(first, budget // 2), *once, *preferences]
-    return within_budget(chosen, budget), len(preferences)
-
-
-def _said_once(found: Iterable[Recalled]) -> Iterator[Recalled]:
-    """Leave out a message after a statement taken out of it, and a statement after its message."""
-    shown: dict[Origin, list[Memory]] = {}
-    for result in found:
+    once, shown = [], defaultdict[Origin, list[Memory]](list)
+    for result in [*fitting, *(others if limit < 0 else others[:limit])]:
         memory = result.memory
-        earlier = shown.setdefault(memory.origin, [])
         if not any(
             other.kind != memory.kind
             and (other.content in memory.content or memory.content in other.content)
-            for other in earlier
+            for other in shown[memory.origin]
         ):
-            earlier.append(memory)
-            yield result
+            shown[memory.origin].append(memory)
+            once.append(result)
+    chosen = [*within_budget(first, budget // 2), *once, *preferences]
+    return within_budget(chosen, budget), len(preferences)
 
 
 def within_budget(found: Sequence[Recalled], budget: int) -> list[Recalled]:

@@ -30,8 +30,8 @@ ALONE_WORDS, ALONE_COSINE = 1.5, 1.5
 """The power of the share of words, and the weight of the cosine, of a memory that is no turn: nothing next to it holds the other words, or comes near too."""
 MIN_COSINE = 0.25
 """Under this, a memory without a word of the query has nothing to do with it."""
-TALK = 0.15
-"""The share of the mean of the three best scores in its conversation that a turn gets where there are no vectors."""
+TALK, TALK_BEST = 0.15, 3
+"""The share of the mean of the best scores in its conversation that a turn gets where there are no vectors, and their number."""
 OTHERS = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does; or where an assistant does, since it is the user's memory."""
 ASKING = 0.85
@@ -81,8 +81,8 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
             talks[found.rows[row].session].append(score)
     for row, (score, keyword) in scores.items():
         if found.rows[row].is_turn:
-            best = sorted(talks[found.rows[row].session])[-3:]
-            scores[row] = score + TALK * sum(best) / 3, keyword
+            best = sorted(talks[found.rows[row].session])[-TALK_BEST:]
+            scores[row] = score + TALK * sum(best) / TALK_BEST, keyword
     return scores
 
 

@@ -16,6 +16,7 @@ RECALLED = re.compile(
 )
 """What a recall or a context load wrote; it is not remembered a second time."""
 _SENTENCE = re.compile(r"(?<=[.!?؟।])[\"”»)]?\s+(?=[^\sa-zа-яё])|(?<=[。！？])|\n+")
+MAX_ABBREVIATION = 12
 _ABBREVIATION = re.compile(
     r"(?:(?:(?<=\w)str|\b(?:Dra?|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|гг|ул|руб|тыс|т\.е|a\.m|p\.m"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|[^\W\d]))|(?<![\w.])(?<!tr\. )\d{1,2})\.$"
@@ -38,7 +39,8 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     cuts = [
         cut.end()
         for cut in _SENTENCE.finditer(text)
-        if "\n" in cut[0] or not _ABBREVIATION.search(text[max(0, cut.start() - 12) : cut.start()])
+        if "\n" in cut[0]
+        or not _ABBREVIATION.search(text, max(0, cut.start() - MAX_ABBREVIATION), cut.start())
     ]
     yield from (
         (start, end) for start, end in itertools.pairwise([0, *cuts, len(text)]) if start < end

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import SpokenLanguage, expression, pattern, template
 from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
-from hippocampus.facts.words import ARTICLE_BEFORE, key, spoken, words
+from hippocampus.facts.words import ARTICLE_BEFORE, CACHED_TEXTS, key, spoken, words
 from hippocampus.storage.facts.models import Relation
 
 _CLAUSE = (
@@ -88,7 +88,7 @@ class Statement:
         )
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=CACHED_TEXTS)
 def read(text: str) -> Statement:
     """Return what one sentence states."""
     plain = " ".join(text.replace("\u2019", "'").split()).strip()

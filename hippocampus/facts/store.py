@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from hippocampus.errors import FactError, HippocampusError, StoreError
 from hippocampus.facts import query
-from hippocampus.facts.models import Clock, Complete, Embed, FactPolicy, Outcome, Recalled, Rerank
+from hippocampus.facts.models import (
+    FORGET_THRESHOLD,
+    MAX_DELETED,
+    Clock,
+    Complete,
+    Embed,
+    FactPolicy,
+    Outcome,
+    Recalled,
+    Rerank,
+)
 from hippocampus.facts.rendering import rendered
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
@@ -127,8 +137,8 @@ class Facts:
         self,
         query: str,
         *,
-        threshold: float = 0.7,
-        max_deleted: int = 10,
+        threshold: float = FORGET_THRESHOLD,
+        max_deleted: int = MAX_DELETED,
         dry_run: bool = False,
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
@@ -222,7 +232,7 @@ class Facts:
         self,
         prompt: str,
         *,
-        token_budget: int = 2000,
+        token_budget: int = query.CONTEXT_TOKENS,
         agent: str | None = None,
         scopes: Sequence[str] | None = None,
     ) -> str:

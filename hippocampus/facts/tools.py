@@ -13,12 +13,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from hippocampus.errors import BlockError, HippocampusError, ProviderError, StoreError, nearest
-from hippocampus.facts.models import TYPES, Action, Outcome
+from hippocampus.facts.models import FORGET_THRESHOLD, MAX_DELETED, TYPES, Action, Outcome
+from hippocampus.facts.query import LIMIT
 from hippocampus.facts.rendering import entry_line
 from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words
-from hippocampus.facts.write import TYPE, remember_many
+from hippocampus.facts.write import IMPORTANCE, TYPE, remember_many
 from hippocampus.formats.reader import tool_definition
 from hippocampus.formats.signatures import arguments_of, problem_of, schema_of
 from hippocampus.storage.facts.memories import returning
@@ -35,7 +36,7 @@ INSTRUCTIONS = (
 )
 """For the system prompt; the host adds it once."""
 
-MAX_RESULTS = 50
+MAX_RESULTS, MESSAGES = 50, 20
 MAX_WORDS = 20
 """Of a search in the table of messages."""
 
@@ -158,7 +159,7 @@ Limit = Annotated[
     int,
     Field(ge=-1, le=MAX_RESULTS),
     AfterValidator(_limit),
-    _about("How many to return at most, -1 for all; 10 if left out."),
+    _about(f"How many to return at most, -1 for all; {LIMIT} if left out."),
 ]
 Key = Annotated[str, _about("The block's name, such as persona or objectives.", min_length=1)]
 Type = Annotated[str, _about(f"One of {', '.join(TYPES)}, or a type of your own.")]
@@ -219,8 +220,12 @@ def forget_memory(
     description: Annotated[
         Words, _about("What to forget, with all the words that name it, or the id of a memory.")
     ],
-    threshold: Annotated[Share, _about("How near a memory has to be; 0.7 if left out.")] = 0.7,
-    max_deleted: Annotated[Count, _about("The most to delete; 10 if left out.")] = 10,
+    threshold: Annotated[
+        Share, _about(f"How near a memory has to be; {FORGET_THRESHOLD} if left out.")
+    ] = FORGET_THRESHOLD,
+    max_deleted: Annotated[
+        Count, _about(f"The most to delete; {MAX_DELETED} if left out.")
+    ] = MAX_DELETED,
 ) -> str:
     """Delete the memories that a description certainly means, for good, and list them."""
     found = facts.forget(
@@ -245,7 +250,9 @@ def recall_conversation(
     facts: Facts,
     reach: Reach,  # noqa: ARG001 - the table of messages has no agents
     query: Annotated[Words, _about("The words to look for.")],
-    limit: Annotated[Count, _about("How many to return at most; 20 if left out.")] = 20,
+    limit: Annotated[
+        Count, _about(f"How many to return at most; {MESSAGES} if left out.")
+    ] = MESSAGES,
 ) -> str:
     """Search the messages of earlier conversations by their words."""
     db, table, lines = facts.tables.database, facts.messages_table, []
@@ -263,8 +270,8 @@ def memory_remember(
     content: Annotated[Words, _about("What to keep.")],
     type: Type = "",  # noqa: A002 - the name that a model writes
     importance: Annotated[
-        Share, _about("How much it matters, from 0 to 1; 0.5 if left out.")
-    ] = 0.5,
+        Share, _about(f"How much it matters, from 0 to 1; {IMPORTANCE} if left out.")
+    ] = IMPORTANCE,
 ) -> str:
     """Keep one thing for later conversations: a preference, a decision, a correction, a fact, as a sentence that needs no context. What it corrects moves to the past."""
     item = Item(content, type=type or TYPE, intensity=importance, scope=reach.scope)
@@ -275,7 +282,7 @@ def memory_recall(  # noqa: PLR0913, PLR0917 - one parameter an argument of the 
     facts: Facts,
     reach: Reach,
     query: Annotated[str, _about("What to look for.")] = "",
-    limit: Limit = 10,
+    limit: Limit = LIMIT,
     type: OneType = "",  # noqa: A002 - the name that a model writes
     kind: OneKind = "",
 ) -> str:

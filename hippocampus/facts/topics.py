@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 
 from hippocampus.facts.languages import expression, language_of, pattern, words_of_any
 from hippocampus.facts.words import (
+    CACHED_TEXTS,
     UNSPACED,
     UNSPACED_SIGN,
     bigrams,
@@ -30,7 +31,7 @@ SHINGLE, UNSPACED_SHINGLE = 3, 2
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=CACHED_TEXTS)
 def topic(text: str) -> frozenset[str]:
     """Return the words of a text that name what it is about: no small words, no verbs of change.
 
@@ -164,7 +165,7 @@ def small_words(text: str) -> frozenset[str]:
     return spoken(text).stop_words | spoken(text).verbs
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=CACHED_TEXTS)
 def persons(text: str) -> frozenset[str]:
     """Return the persons other than the speaker that a text names by what they are to the speaker."""
     people = spoken(text).people

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hippocampus.facts.languages import SpokenLanguage, expression, language, pattern
 from hippocampus.facts.topics import persons, same_stem
-from hippocampus.facts.words import MARKS, UNSPACED, UNSPACED_SIGN, spoken
+from hippocampus.facts.words import CACHED_TEXTS, MARKS, UNSPACED, UNSPACED_SIGN, spoken
 
 _WORD = rf"(?:(?![{UNSPACED}])[^\W_]|[{MARKS}'’-])+"
 _TOKEN = (
@@ -20,6 +20,7 @@ _UNSPACED_TOKEN = rf"(?P<number>\d+(?:[.,:]\d+)*(?:[万千百億억만천]\d*)*|
 """A number, as which a code such as `Net30` counts at the end, a character of a script without spaces, or a word."""
 _STOPS = " .!。！।"
 _HIRAGANA = re.compile("[\u3041-\u309f]")
+_OWNER = re.compile("['’]s$")
 MAX_WORDS, MAX_SIGNS = 3, 6
 """How long a name is: in words, and in characters of a script without spaces."""
 
@@ -89,7 +90,7 @@ def _shared_language(one: str, other: str) -> str:
     return code if code == spoken(other).code else spoken(f"{one} {other}").code
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=CACHED_TEXTS)
 def _read(text: str, code: str) -> _Words:
     known = language(code)
     present = pattern(known.now)
@@ -131,39 +132,30 @@ def _folded(tokens: Sequence[str]) -> list[str]:
 
 
 def _named(sentence: _Words) -> tuple[str, str, str] | None:
-    """Return subject, verb and name of a sentence that names one thing."""
-    code, text = sentence.language.code, sentence.gap.join(sentence.tokens)
+    """Return subject, verb and name of a sentence that names one thing: `my car` and `my son's teacher`."""
+    rules, text = sentence.language, sentence.gap.join(sentence.tokens)
     edge = "(?:{copulas})" if sentence.is_unspaced else r"(?<!\S)(?:{copulas})(?!\S)"
-    copula = expression(edge, code).search(text)
+    copula = expression(edge, rules.code).search(text)
     if copula is None:
         return None
     subject, value = text[: copula.start()].strip() or copula[0], text[copula.end() :].strip()
-    name = expression("^(?:{articles}|{indefinite}) |(?:{behind})$", code).sub("", value)
-    is_kind = expression("(?:{indefinite}) .*", code).fullmatch(value) is not None
+    name = expression("^(?:{articles}|{indefinite}) |(?:{behind})$", rules.code).sub("", value)
+    who = persons(subject)
     if sentence.is_unspaced:
         is_name = 0 < len(name) <= MAX_SIGNS and not _HIRAGANA.search(name)
+        is_thing = not any(subject.endswith(person) for person in who)
     else:
         tokens = name.split()
         is_cased = any(token[:1].isupper() for token in tokens) or name.lower() == name.upper()
         is_name = 0 < len(tokens) <= MAX_WORDS and is_cased and bool(sentence.topical(tokens[:1]))
-    if not (is_name and _is_thing(sentence, subject, is_kind=is_kind)):
-        return None
-    return subject.lower(), copula[0].split(" ")[0], name
-
-
-def _is_thing(sentence: _Words, subject: str, *, is_kind: bool) -> bool:
-    """Return whether a subject has one name at a time: `my car` and `my son's teacher`.
-
-    A person may be a Dane and a dentist, but is one Tom.
-    """
-    rules, who = sentence.language, persons(subject)
-    if sentence.is_unspaced:
-        return not any(subject.endswith(person) for person in who)
-    article = expression("^(?:{articles}) ", rules.code)
-    if not article.search(subject) and not pattern(rules.own).search(subject):
-        return False
-    heads = [word for word in sentence.topical(subject.split()) if not word.endswith(("'s", "’s"))]
-    is_person = bool(heads) and heads[0].lower() in who
-    has_case = subject.lower() != subject.upper()
-    is_unsure = is_kind or (has_case and not rules.names_are_cased)
-    return bool(heads) and not (is_person and is_unsure)
+        named = [word for word in sentence.topical(subject.split()) if not _OWNER.search(word)]
+        article = expression("^(?:{articles}) ", rules.code)
+        is_thing = bool(named) and bool(
+            article.search(subject) or pattern(rules.own).search(subject)
+        )
+        if is_thing and named[0].lower() in who:
+            # A person may be a Dane and a dentist, but is one Tom.
+            is_kind = expression("(?:{indefinite}) .*", rules.code).fullmatch(value) is not None
+            has_case = subject.lower() != subject.upper()
+            is_thing = not is_kind and (rules.names_are_cased or not has_case)
+    return (subject.lower(), copula[0].split(" ")[0], name) if is_name and is_thing else None

@@ -33,6 +33,8 @@ ARTICLE_BEFORE = re.compile(
     r"^(?:the|an?|der|die|das|dem|den|eine?[nrm]?|el|l[ao]s?|les?|une?|una|l')\s+", re.IGNORECASE
 )
 MAX_QUERY_WORDS = 64
+CACHED_TEXTS = 4096
+"""How many texts each reading of them remembers."""
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 """Hyphenation, direction and joining marks within words, as pages and messengers write them."""
 
@@ -68,7 +70,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(normalised(text))
 
 
-@functools.lru_cache(maxsize=8192)
+@functools.lru_cache(maxsize=2 * CACHED_TEXTS)
 def spoken(text: str) -> SpokenLanguage:
     """Return the language of a statement."""
     return language_of(text, words(text))

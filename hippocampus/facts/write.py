@@ -43,6 +43,8 @@ KnownStatement = tuple[str, str]
 SHOWN_CHARACTERS = 300
 """A longer sentence is shown to no model."""
 CHUNK = 1000
+MAX_SPEAKER = 40
+"""A longer text before the first colon of a turn is no name."""
 TYPE, IMPORTANCE = "note", 0.5
 """Of a memory that is stored without them."""
 CANDIDATES = 5
@@ -210,7 +212,9 @@ def prepared(
     spoken = []  # the embedded words: a turn without the name of who speaks
     for item in (requests[at].item for at in good):
         name, colon, rest = item.content.partition(": ")
-        is_name = item.origin.turn is not None and colon and len(name) <= 40 and "\n" not in name
+        is_name = (
+            item.origin.turn is not None and colon and len(name) <= MAX_SPEAKER and "\n" not in name
+        )
         spoken.append(rest if is_name and rest.strip() else item.content)
     vectors = tables.embedded(spoken)
     for at, vector in zip(good, () if vectors is None else vectors, strict=False):
@@ -414,7 +418,13 @@ class _Transaction:
             )
             wanted = replace(wanted, relations=tuple(inherited))
         olds = memories.by_row(self._db, [end.row for end in ends])
-        context = " ".join(dict.fromkeys(_without_value(end) for end in ends)).strip()
+        contexts = []
+        for end in ends:  # without the old values: who looks for the other words means the new one
+            gone = set(words(end.old))
+            left = (word for word in end.sentence.split() if not gone & set(words(word)))
+            is_unspaced = UNSPACED_SIGN.search(end.old)
+            contexts.append(end.sentence.replace(end.old, " ") if is_unspaced else " ".join(left))
+        context = " ".join(dict.fromkeys(contexts)).strip()
         # The words of an ended sentence before its value, which the text leaves out.
         first = ends[0]
         place = first.sentence.lower().find(first.old.lower()) if first.old else -1
@@ -481,14 +491,6 @@ class _Transaction:
             others = tuple(old.id for old in olds.values())
             return self._added(wanted, memory)._replace(action=Action.KEPT_APART, others=others)
         return self._resolved(wanted, memory)
-
-
-def _without_value(ending: Ending) -> str:
-    """Return the words of an ended sentence without its old value: who looks for them means the new one."""
-    if UNSPACED_SIGN.search(ending.old):
-        return ending.sentence.replace(ending.old, " ")
-    gone = set(words(ending.old))
-    return " ".join(word for word in ending.sentence.split() if not gone & set(words(word)))
 
 
 def close_to(tables: FactTables, text: str, agent: str, scope: str) -> dict[int, Memory]:

@@ -32,7 +32,9 @@ def bundle(path: Path, agent: str) -> Bundle:
         at = seconds(created)
         named = {"id": _id("entry", number, content), "kind": "memory", "type": kind}
         memories.append(memory_of(at, **named, content=content, agent=agent, metadata=FROM))
-    ids = {row[0]: _id("relation", *row[:4]) for row in found.relations}
+    ids = {
+        number: _id("relation", number, *said) for number, *said, _, _, _, _, _ in found.relations
+    }
     for row in found.relations:
         number, subject, predicate, obj, valid_from, valid_until, created, raw, follower = row
         at, since, ended = seconds(created), seconds(valid_from), optional_seconds(valid_until)

@@ -84,7 +84,13 @@ def list_items(text: str) -> Iterator[ListItem]:
     section, held, inside = "", None, ""
     for number, raw in enumerate([*text.split("\n"), ""]):
         line = raw.rstrip("\r")
-        before, inside = inside, _inside(line, inside)
+        before, opens = inside, line.rfind("<!--")
+        if before == COMMENT:
+            inside = "" if "-->" in line else COMMENT
+        elif line.lstrip().startswith(FENCE):
+            inside = "" if before else FENCE[0]
+        elif not before and opens >= 0 and "-->" not in line[opens:]:
+            inside = COMMENT
         plain = not before and not inside
         bullet, heading = (BULLET.match(line), HEADING.match(line)) if plain else (None, None)
         if held and plain and line.startswith("  ") and line.strip() and bullet is None:
@@ -99,16 +105,6 @@ def list_items(text: str) -> Iterator[ListItem]:
             yield held
         held = ListItem(section, bullet[1], number, number) if bullet else None
         section = heading[1] if heading else section
-
-
-def _inside(line: str, before: str) -> str:
-    """Return what a line leaves open: a code fence or a comment, or nothing."""
-    if before == COMMENT:
-        return "" if "-->" in line else COMMENT
-    if line.lstrip().startswith(FENCE):
-        return "" if before else "fence"
-    opens = line.rfind("<!--")
-    return COMMENT if not before and opens >= 0 and "-->" not in line[opens:] else before
 
 
 def item_of(line: str, section: str, origin: str) -> Item:
