@@ -133,21 +133,21 @@ class Proxy:
             *_, metrics = self._metrics.of(self._seen(request, is_open=not self._service.is_shared))
             return Response(metrics.text(), headers=UNSTORED, media_type=FIGURES)
 
+        async def conversations(request: Request) -> Response:
+            shown = await run_in_threadpool(self._service.conversations, self._seen(request))
+            return JSONResponse(shown, headers=UNSTORED)
+
         routes = [
             Route("/", lambda _: HTMLResponse(PAGE.read_text("utf-8")), methods=["GET"]),
             Route("/health", lambda _: JSONResponse({"status": "ok"}), methods=["GET"]),
             Route("/metrics", figures, methods=["GET"]),
-            Route("/conversations", self._conversations, methods=["GET"]),
+            Route("/conversations", conversations, methods=["GET"]),
             Route("/{path:path}", self._forward, methods=METHODS),
         ]
         handlers = {HTTPException: _error}
         made = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
         made.state.page = f"/?key={self._page_key}"
         return made
-
-    async def _conversations(self, request: Request) -> Response:
-        shown = await run_in_threadpool(self._service.conversations, self._seen(request))
-        return JSONResponse(shown, headers=UNSTORED)
 
     def _seen(self, request: Request, *, is_open: bool = False) -> str:
         """Return the tenant that a request sees, by which its calls are known; empty sees all.
