@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from hippocampus.replay.readers.raw import (
@@ -31,29 +32,20 @@ def is_own(record: JsonRecord) -> bool:
     return is_named or ("mini_version" in record.record("info") and "messages" in record)
 
 
-def read(records: list[JsonRecord]) -> list[RawConversation]:
-    """Return a conversation per trajectory."""
-    return [
-        RawConversation(
-            "chat",
-            list(with_commands(_sent(record), _answer)),
-            record.text("instance_id"),
-            submission=record.record("info").text("submission"),
-            model=record.record("info").record("config").record("model").text("model_name"),
-        )
-        for record in records
-        if is_own(record)
-    ]
-
-
-def _sent(record: JsonRecord) -> list[JsonRecord]:
-    """Return the messages that the model was sent, with their content as text."""
-    messages = record.records("messages")
-    return [
-        JsonRecord(message, content=text_of(message.get("content")))
-        for message in messages
-        if role_of(message) in ROLES
-    ]
+def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
+    """Yield a conversation per trajectory."""
+    for record in filter(is_own, records):
+        # A message of the role `exit` is not sent, and a text with a cache mark is a list of blocks.
+        sent = [
+            JsonRecord(message, content=text_of(message.get("content")))
+            for message in record.records("messages")
+            if role_of(message) in ROLES
+        ]
+        messages, info = list(with_commands(sent, _answer)), record.record("info")
+        submission = info.text("submission")
+        model = info.record("config").record("model").text("model_name")
+        name = record.text("instance_id")
+        yield RawConversation("chat", messages, name, submission=submission, model=model)
 
 
 def _answer(message: JsonRecord, call_id: str) -> tuple[RawMessage, str]:

@@ -44,7 +44,8 @@ OUTPUT = (
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
 )
-START = ("startTimeUnixNano", "start_time_unix_nano")
+TIME_DIGITS = 19
+"""Nanoseconds since 1970 have 19 digits for the next 240 years."""
 AGENT_SPANS = {"invoke_agent", "create_agent", "execute_tool", "embeddings"}
 
 
@@ -64,7 +65,12 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
     """Yield the chains of calls as conversations: the list of the last call, with its answer."""
-    spans = sorted(_spans(records), key=lambda span: max(span.counts(*START)))
+    spans = sorted(
+        _spans(records),
+        key=lambda span: str(span.get("startTimeUnixNano", span.get("start_time_unix_nano"))).zfill(
+            TIME_DIGITS
+        ),
+    )
     calls = [call for span in spans if (call := _call(span))]
     for chain in _chains(calls):
         # An earlier call of the chain has the usage of the answer that its list ends before.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-MAX_DIGITS = 19
-"""Longer numbers are neither token counts nor times in nanoseconds, and are read as zero."""
+MAX_DIGITS = 18
+"""Longer numbers are not token counts, and are read as zero."""
 
 
 class JsonRecord(dict[str, Any]):
