@@ -85,7 +85,7 @@ def diff(
     """Print how many views of recordings differ in size between two policies, and what that costs."""
     from hippocampus.replay import run
     from hippocampus.replay.readers import find_files
-    from hippocampus.replay.strategies import EVERYTHING
+    from hippocampus.replay.strategies import OURS
     from hippocampus.replay.table import figures_table
     from hippocampus.replay.workers import over_files
 
@@ -98,8 +98,8 @@ def diff(
         done = sorted((row for row in rows if "reason" not in row), key=run.place)
         if not done:
             fail("no recorded session in these paths")
-        sizes.append([row["call_tokens"][run.OURS] for row in done])
-        figures[name] = run.summarise(done)[1].figures(EVERYTHING)["strategies"][run.OURS]
+        sizes.append([row["call_tokens"][OURS] for row in done])
+        figures[name] = run.summarise(done)[1].figures()["strategies"][OURS]
     changed = [sum(map(operator.ne, *pair)) for pair in zip(*sizes, strict=True)]
     out = console()
     out.print(figures_table("policy", figures))

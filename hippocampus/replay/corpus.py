@@ -22,7 +22,8 @@ import hippocampus
 from hippocampus.errors import HippocampusError
 from hippocampus.replay.buckets import get_part, put_part
 from hippocampus.replay.readers import RecordedFile
-from hippocampus.replay.run import OURS, Options, Row, place, replay_file
+from hippocampus.replay.run import Options, Row, place, replay_file
+from hippocampus.replay.strategies import OURS
 from hippocampus.replay.workers import KILLED, Engine, over_files
 
 # The columns of a part by their type: fields of a row, figures of it and of our strategy, fields of entries.

@@ -25,13 +25,12 @@ from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.page import texts_page
 from hippocampus.replay.readers import RecordedFile, archive, read_bytes, read_file
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR, floor
+from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR, OURS, floor
 from hippocampus.replay.summary import Summary, raw_of, totals
 from hippocampus.replay.texts import ViewTexts
 from hippocampus.storage import files as storage
 
 log = logging.getLogger("hippocampus")
-OURS = "hippocampus"
 NAME_DIGITS = 16
 """The length of the name of a page of texts, which is a hash."""
 Row = dict[str, Any]
@@ -120,7 +119,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         "format": recording.format,
         "model": recording.model,
         "dollars_per_million": prices.dollars_per_million,
-        **summary.figures(EVERYTHING, OURS, FLOOR),
+        **summary.figures(),
         "broken": list(recording.broken),
         "problems": problems,
         "call_tokens": {
@@ -176,7 +175,6 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
     field is ever removed.
     """
     sources, total, skipped = summarise(rows)
-    names = EVERYTHING, OURS, FLOOR
     return {
         "version": 1,
         "policy": options.policy.name,
@@ -185,8 +183,8 @@ def outcome(rows: Iterable[Row], options: Options) -> dict[str, Any]:
         "ours": OURS,
         "everything": EVERYTHING,
         "floor": FLOOR if options.compare else None,
-        "sources": {name: summary.figures(*names) for name, summary in sources.items()},
-        "total": total.figures(*names) if sources else None,
+        "sources": {name: summary.figures() for name, summary in sources.items()},
+        "total": total.figures() if sources else None,
         "recordings": Recordings(rows),
         "skipped": skipped,
     }

@@ -239,7 +239,7 @@ def _used_later(messages: list[Message], terms_of: Callable[[str], set[str]]) ->
     return later
 
 
-EVERYTHING, FLOOR = "send everything", "floor (clairvoyant)"
+OURS, EVERYTHING, FLOOR = "hippocampus", "send everything", "floor (clairvoyant)"
 BASELINES: dict[str, Callable[[], ViewFunction]] = {
     EVERYTHING: send_everything,
     "sliding window 32k": sliding_window,

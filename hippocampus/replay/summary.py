@@ -14,6 +14,7 @@ from hippocampus.models import tokens
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import CALL_SECONDS, Prompt, PromptCache
 from hippocampus.replay.measure import Measured, Script
+from hippocampus.replay.strategies import EVERYTHING, FLOOR, OURS
 from hippocampus.replay.uses import values_of
 from hippocampus.session.billing import CALIBRATION_CALLS, Bill, CountedCall
 
@@ -217,10 +218,10 @@ class Summary:
         self.priced_as.update(figures["priced_as"])
         self.unpriced.update(figures["unpriced"])
 
-    def figures(self, everything: str, *apart: str) -> dict[str, Any]:
-        """Return the figures that reports show, and the cheapest strategy other than those named."""
-        base = self.strategies[everything]
-        others = self.strategies.keys() - {everything, *apart}
+    def figures(self) -> dict[str, Any]:
+        """Return the figures that reports show, and the cheapest strategy but ours and the bounds."""
+        base = self.strategies[EVERYTHING]
+        others = self.strategies.keys() - {EVERYTHING, OURS, FLOOR}
         by_cost = sorted((self.strategies[name]["cost"], name) for name in others)
         return {
             "raw": raw_figures(self.raw),

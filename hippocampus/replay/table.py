@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -106,25 +106,24 @@ def cells_of(figures: Mapping[str, Any]) -> dict[str, str]:
     return {field: form.format(figures[field]) for _, field, form in COLUMNS}
 
 
-def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
-    """Return sentences on the savings, the hidden values and lines, and the distance to the floor."""
+def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]:
+    """Yield sentences on the savings, the hidden values and lines, and the distance to the floor."""
     ours = summary["strategies"][outcome["ours"]]
     everything = summary["strategies"][outcome["everything"]]
     word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
     # The difference of the rounded amounts, so that sentence and table agree.
     difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
-    saved = (
+    yield (
         f"With policy {outcome['policy']} at prices {_prices(summary, outcome)}, marks: "
         f"{outcome['marks']}): {word} "
         f"{abs(100 - ours['cost_percent']):.1f} % of the money for the recorded input (${abs(difference):,.2f} of "
         f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
     )
-    found = [saved]
     if (count := summary["raw"]["recordings"]) > 1:
-        found.append(f"The mean cost of {count} recordings is {ours['mean_cost_percent']:.1f} %.")
+        yield f"The mean cost of {count} recordings is {ours['mean_cost_percent']:.1f} %."
     if summary["unpriced"]:
         names = ", ".join(f"{name} ({count:,})" for name, count in summary["unpriced"].items())
-        found.append(
+        yield (
             f"Without a known price, and taken for {outcome['prices']['name']}: {names}; --model "
             "names another model for all."
         )
@@ -134,31 +133,29 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
         f" {counted(ours['recalls'], 'call was', 'calls were')} charged a recall; a replay cannot know whether the agent "
         "would have asked for it."
     )
-    found.append(f"Hidden: {hidden} that the agent used.{charged if ours['recalls'] else ''}")
+    yield f"Hidden: {hidden} that the agent used.{charged if ours['recalls'] else ''}"
     if ours["hidden"]:
-        found.append(
-            f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values."
-        )
+        yield f"One recall brings back {ours['recoverable_percent']:.1f} % of the hidden values."
     if ours["read_tokens"] != ours["asked_tokens"]:
-        found.append(
+        yield (
             f"Of {ours['asked_tokens']:,} tokens that the agent asked to read, "
             f"{ours['read_tokens']:,} stood in full in its next view; if it recalls the others, the "
             f"cost is {ours['cost_if_read_percent']:.1f} %."
         )
     if outcome["floor"]:
         floor = summary["strategies"][outcome["floor"]]
-        found.append(
+        yield (
             f"The floor knows the future and keeps of each result and argument only the values and "
             f"lines that will be used; it costs {floor['cost_percent']:.1f} %."
         )
     if everything["compactions"]:
-        found.append(
+        yield (
             f"A host would have to start a fresh context {everything['compactions']:,} times to stay "
             f"in the model's window; with hippocampus {ours['compactions']:,} times."
         )
     raw = summary["raw"]
     if raw["reported_ratio"] is not None:
-        found.append(
+        yield (
             f"For {raw['reported_calls']:,} calls the provider reported "
             f"{raw['reported_tokens']:,} tokens where we count {raw['estimated_tokens']:,} "
             f"(x {raw['reported_ratio']:.2f}): a recording lacks the system prompt, tools and other parts."
@@ -169,7 +166,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             + 0  # no -0.0
             for missed in (0, raw["missed_cost"])
         )
-        found.append(
+        yield (
             f"For {raw['billed_calls']:,} calls with a recorded bill the prediction is off by {off:+.1f} %, "
             f"and by {off_without:+.1f} % without the excess of {counted(raw['missed_calls'], 'call')} that "
             "missed the provider's cache."
@@ -184,14 +181,13 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> list[str]:
             if name not in {outcome["ours"], outcome["everything"], outcome["floor"]}
         )
         compared = f"With the others: {others}. " if others else ""
-        found.append(
+        yield (
             f"Decisive steps, the last calls that wrote a line of the submitted patch: "
             f"{ours['steps_hidden']:,} of {ours['steps']:,} used something that was hidden, "
             f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}]. "
             f"{quoted if ours['step_lines'] else ''}"
             f"{compared}This is a proxy: it does not show whether an agent with such views solves the task."
         )
-    return found
 
 
 def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:

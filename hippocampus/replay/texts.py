@@ -54,6 +54,7 @@ class ViewTexts:
                 for part in calls
                 for name in (file_read(part.tool, part.text), *files_written(part.tool, part.text))
             ]
+            # A hidden line has its white space collapsed; the raw text is marked as it is.
             spaced = " ".join(text.split())
             shown = [
                 (call, _text(message) if message.raw else DIGESTED) for call, message in versions

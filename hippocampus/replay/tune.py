@@ -26,8 +26,8 @@ from hippocampus.prices import Prices
 from hippocampus.replay.measure import Script
 from hippocampus.replay.our_strategy import EntryHistories, fresh_session
 from hippocampus.replay.readers import RecordedFile, read_file
-from hippocampus.replay.run import OURS, Options, place, replay_file, summarise
-from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.run import Options, place, replay_file, summarise
+from hippocampus.replay.strategies import EVERYTHING, OURS
 from hippocampus.replay.summary import Figures, add, shows_as_much
 from hippocampus.replay.workers import over_files
 from hippocampus.session.payloads import Payload

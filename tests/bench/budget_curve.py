@@ -17,8 +17,8 @@ from typing import Any
 
 from hippocampus import policy, prices
 from hippocampus.replay.readers import find_files
-from hippocampus.replay.run import OURS, Options, place, replay_file, summarise
-from hippocampus.replay.strategies import EVERYTHING
+from hippocampus.replay.run import Options, place, replay_file, summarise
+from hippocampus.replay.strategies import OURS
 from hippocampus.replay.workers import over_files
 
 BUDGETS = (4_000, 8_000, 16_000, 32_000, 64_000, 0)
@@ -39,7 +39,7 @@ def figures(files: Sequence[Path], budget_tokens: int, *, compare: bool) -> dict
     options = Options(limited, PRICES, compare=compare)
     results = over_files(files, functools.partial(replay_file, options=options))
     rows = sorted(itertools.chain(*results), key=place)
-    found: dict[str, Any] = summarise(rows)[1].figures(EVERYTHING)["strategies"]
+    found: dict[str, Any] = summarise(rows)[1].figures()["strategies"]
     return found
 
 

@@ -29,7 +29,7 @@ from hippocampus.replay.measure import (
 from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
-from hippocampus.replay.strategies import BASELINES, floor
+from hippocampus.replay.strategies import BASELINES, EVERYTHING, floor
 from hippocampus.replay.summary import Summary, percent, raw_figures, raw_of, shares, totals
 from hippocampus.replay.uses import lines_of, searchable, uses, values_of
 
@@ -415,18 +415,18 @@ def test_summaries_are_ratios_of_sums() -> None:
     everything = totals(script, measure(script, list), PRICES)
     half = totals(script, measure(script, lambda items: items[:1]), PRICES)
     raw = raw_of(script, measure(script, list), PRICES)
-    single = Summary(raw, {"all": everything, "half": half}).figures("all")
+    single = Summary(raw, {EVERYTHING: everything, "half": half}).figures()
     row = {**single, "priced_as": {"one": 1}, "unpriced": {}}
     twice = Summary()
     for _ in range(2):
         twice.add(row)
-    found = twice.figures("all", "none")
+    found = twice.figures()
     figures = found["strategies"]
-    assert figures["all"]["calls"] == 6
-    assert figures["all"]["cost_percent"] == 100
+    assert figures[EVERYTHING]["calls"] == 6
+    assert figures[EVERYTHING]["cost_percent"] == 100
     assert figures["half"]["tokens_percent"] == percent(half["tokens"], everything["tokens"])
     assert figures["half"]["mean_cost_percent"] == single["strategies"]["half"]["cost_percent"]
-    assert figures["all"]["peak_tokens"] == everything["peak_tokens"]
+    assert figures[EVERYTHING]["peak_tokens"] == everything["peak_tokens"]
     assert found["priced_as"] == {"one": 2}
     assert found["best_other"] == "half"
     assert percent(0, 0) == 100

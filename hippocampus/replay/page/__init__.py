@@ -269,7 +269,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
         **{field: recording[field] for field in ("path", "format", "model", "best_other")},
         "texts": recording.get("texts"),
         "dollarsPerToken": recording["dollars_per_million"] / 1_000_000,
-        "words": sentences(recording, outcome),
+        "words": list(sentences(recording, outcome)),
         "troubles": [*recording["broken"], *recording["problems"]],
         "rows": [list(cells_of(recording["strategies"][name]).values()) for name in names],
         "tokens": _shared(tokens[name] for name in names),

@@ -76,6 +76,7 @@ def _raw_messages(messages: list[JsonRecord]) -> Iterator[RawMessage]:
             if text or not responses:
                 yield RawMessage.user(text)
         elif message.get("type") == "gemini":
+            # Chats of the program have `toolCalls` with results; lists of the API have parts.
             asked = [part.record("functionCall") for part in parts if "functionCall" in part]
             calls = message.records("toolCalls") or asked
             ids = [call.text("id") or f"call_{place}_{at}" for at, call in enumerate(calls)]

@@ -231,6 +231,7 @@ def _ask_model(folder: StudyFolder, wire: Wire, name: str) -> None:
         reply = wire.read(exchanges[turn]["exchange"]["answer"])
         is_recall = {tool for _, tool, _ in reply.calls} == {recall.TOOL_NAME}
         if case and case.condition != RAW and is_recall and turn < MAX_RECALL_ROUNDS:
+            # A run that was stopped may have recorded some recalls of this answer, and not all.
             results = []
             for call_id, _, arguments in reply.calls:
                 if served == len(recalls):
