@@ -80,6 +80,7 @@ def stored(
     if not is_due or rules.fresh_turns_of(kind, size, resolution):
         return None
     redacted = resolution.redacted(text)
+    # A recall returns the whole text, unless the rule redacts the original too.
     is_original = resolution.redact is None or not resolution.redact.original
     content = (text if is_original else redacted).encode("utf-8", "surrogatepass")
     key = content_key(content)
