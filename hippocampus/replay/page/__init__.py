@@ -27,8 +27,8 @@ OTHER_LINES = 8
 ALL_PERCENT = 100
 LIMITED = {"tokens_percent", "cost_percent", "cost_if_read_percent"}
 """The figures of which more than `ALL_PERCENT` is a loss."""
-LINES = ("broken", "problems")
-"""The fields of a recording's row that are lists of sentences."""
+PATHS, LINES = ("path", "reason"), ("broken", "problems")
+"""The fields of a row that are a path or a sentence, and those that are lists of sentences."""
 text = html.escape
 
 
@@ -44,24 +44,22 @@ def write_page(outcome: dict[str, Any], path: Path) -> None:
 
 
 def page(outcome: dict[str, Any]) -> str:
-    """Return the page."""
-    rows = {field: list(map(_named, outcome[field])) for field in ("recordings", "skipped")}
+    """Return the page; other people see it, so that it names files from their last folder on."""
+    rows: dict[str, list[dict[str, Any]]] = {"recordings": [], "skipped": []}
+    for field, named in rows.items():
+        for row in outcome[field]:
+            folder = Path(row["path"]).parent.parent
+            before = f"{folder}{os.sep}" if folder.is_absolute() and folder.name else ""
+            texts = {name: row[name].replace(before, "") for name in PATHS if name in row}
+            lines = {
+                name: [line.replace(before, "") for line in row[name]]
+                for name in LINES
+                if name in row
+            }
+            named.append(row | lines | texts)
     outcome = outcome | rows
     data = json_script(page_data(outcome), "page-data")
     return _filled("page.html", SCRIPTS, data, main_parts(outcome))
-
-
-def _named(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row that names its file from the last folder on: a page is shown to other people."""
-    folder = Path(row["path"]).parent.parent
-    if not (folder.is_absolute() and folder.name):
-        return row
-    before = f"{folder}{os.sep}"
-    lines = {
-        field: [line.replace(before, "") for line in row[field]] for field in LINES if field in row
-    }
-    texts = {field: row[field].replace(before, "") for field in ("path", "reason") if field in row}
-    return row | lines | texts
 
 
 def texts_page(texts: dict[str, Any]) -> str:
