@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MARK_CHARACTERS = 2
 """The length of the secret start of a session's ids."""
+SHOWN_KEY_CHARACTERS = 12
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 
@@ -222,6 +223,11 @@ def adopted(record: Record, owner: str, turn: int) -> Record:
     first = record.origin.origin if isinstance(record.origin, AdoptedOrigin) else record.origin
     origin = AdoptedOrigin(owner, first)
     return replace(record, entry=copied, origin=origin, stage=Stage.DORMANT, shown="")
+
+
+def named_content(key: str) -> str:
+    """Return the words by which messages name a payload."""
+    return f"content {key[:SHOWN_KEY_CHARACTERS]}"
 
 
 def content_key(content: bytes) -> str:

@@ -55,11 +55,6 @@ def _hashed_json(value: Any) -> bytes:
         return _json(value)
 
 
-def head_line(session: str, policy: str, model: str) -> bytes:
-    """Return the line that opens a conversation."""
-    return line("archive", version=VERSION, session=session, part=1, policy=policy, model=model)
-
-
 def lines_between(
     old: Sequence[Sequence[Item]], start: int, new: Sequence[Sequence[Item]]
 ) -> list[bytes]:
@@ -198,7 +193,8 @@ class Journal:
     """The raw conversation of one session, as this process knows it."""
 
     def __init__(self, session: str, policy: str = "", model: str = "") -> None:
-        self._head = head_line(session, policy, model)
+        named = {"session": session, "part": 1, "policy": policy, "model": model}
+        self._head = line("archive", version=VERSION, **named)
         self.forget()
 
     def forget(self) -> None:

@@ -10,18 +10,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-import os
-import pkgutil
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import diskcache
 import zstandard
 
-from hippocampus.entries.entry import content_key
+from hippocampus.entries.entry import content_key, named_content
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import encryption, files, packing
 from hippocampus.storage.deadline import bounded
@@ -35,13 +33,7 @@ from hippocampus.storage.sqlite import (
     reading,
     transaction,
 )
-from hippocampus.storage.state_dir import StateDir
 
-if TYPE_CHECKING:
-    from hippocampus.storage.database import Database
-
-STORE = "HIPPOCAMPUS_STORE"
-"""Names what makes the store of a state directory: `package.module:function`, called with its path."""
 NO_BYTES = 1 << 50
 """More than a payload or a store ever has: diskcache evicts above one limit, and writes files above another."""
 STORED = """
@@ -60,7 +52,7 @@ WITH_PARTS = b"hippocampus-parts1"
 
 Without a frame it is the JSON list of the items of the others, which are lists.
 """
-KEY_BYTES = 32
+COUNT_BYTES, KEY_BYTES = 4, 32
 MAX_PARTS_BYTES = 1 << 24
 """Payloads that another one repeats are unpacked together when it is read."""
 POLL_SECONDS = 0.01
@@ -99,16 +91,6 @@ class ContentStore(Protocol):
 
     def stored(self) -> Iterator[StoredPayload]:
         """Yield every payload, by key."""
-
-
-class PayloadRows(ContentStore, Protocol):
-    """A store that is a table next to those of sessions."""
-
-    def rows_of(self, contents: Iterable[bytes]) -> list[tuple[Any, ...]]:
-        """Return the rows of payloads, without duplicates."""
-
-    def write(self, db: Database, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Write rows in the open transaction."""
 
 
 class _BytesDisk(diskcache.Disk):  # type: ignore[misc]  # it carries no types
@@ -165,7 +147,6 @@ class DiskStore:
 
         Raises:
             SealedError: it is encrypted, and its key is not set.
-            StoreError: the disk is full or not writable, or the database is damaged.
         """
         with self._opening, _as_store_error(self._folder):
             if self._opened is None:
@@ -214,7 +195,6 @@ class DiskStore:
 
         Raises:
             SealedError: another process encrypts the store, under a key that this one has not.
-            StoreError: the disk is full, locked, not writable or gone.
         """
         key = content_key(content)
         with _as_store_error(self._folder):
@@ -243,9 +223,7 @@ class DiskStore:
         A list that grows is not written again: it refers to the lists that it has grown by, and these to
         `parts`. Return whether it was stored; without the list `start`, it has to be put as a whole.
 
-        Raises:
-            SealedError: another process encrypts the store, under a key that this one has not.
-            StoreError: the disk is full, locked, not writable or gone.
+        Its errors are those of `put`.
         """
         with _as_store_error(self._folder):
             cache = self._cache
@@ -281,7 +259,6 @@ class DiskStore:
             yield
 
     def get(self, key: str) -> bytes | None:
-        """Return the payload of a key, byte for byte, or None."""
         with _as_store_error(self._folder):
             packed = self._packed(key)
             if packed is None:
@@ -294,7 +271,7 @@ class DiskStore:
             ]
         content = b"[" + b", ".join(items[1:-1] for items in lists) + b"]"
         if content_key(content) != key:
-            raise DamageError(f"content {key[:12]} in {self._folder} is damaged")
+            raise DamageError(f"{named_content(key)} in {self._folder} is damaged")
         return content
 
     def __contains__(self, key: str) -> bool:
@@ -326,7 +303,7 @@ class DiskStore:
         for key in keys:
             packed = self._packed(key) or b""
             if not packed or packed.startswith(WITH_PARTS):
-                raise packing.DamagedError(f"content {key[:12]}, which it repeats, is gone")
+                raise packing.DamagedError(f"{named_content(key)}, which it repeats, is gone")
             text = self._content(key, packed)
             left -= len(text)
             if left < 0:
@@ -352,13 +329,11 @@ class DiskStore:
         return _head(found), packing.dictionary(map(texts.__getitem__, found))
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:
-        """Remove a payload and return whether it was there; one put after `put_before` stays."""
         with _as_store_error(self._folder), self._cache.transact(retry=True):
             _, until = self._cache.get(key, expire_time=True)
             return (until or 0) - NEVER_SECONDS <= put_before and bool(self._cache.delete(key))
 
     def stored(self) -> Iterator[StoredPayload]:
-        """Yield every payload, by key."""
         if not self._is_fixed:
             self.open()
         with _as_store_error(self._folder), reading(self._database) as db:
@@ -413,7 +388,7 @@ class DiskStore:
             known, before, whole = pieces, hashed, hashed.copy()
             whole.update(b"]")
             if whole.hexdigest() != key:
-                yield key, f"content {key[:12]} in {self._folder} is damaged"
+                yield key, f"{named_content(key)} in {self._folder} is damaged"
 
     def close(self) -> None:
         """Close the database."""
@@ -421,40 +396,15 @@ class DiskStore:
             self._opened.close()
 
 
-@contextlib.contextmanager
-def opened_store(state: StateDir) -> Iterator[ContentStore]:
-    """Yield the content store of a state directory: that on its disk, or the one `STORE` names.
-
-    Raises:
-        StoreError: `STORE` names nothing that makes a store.
-    """
-    named = os.environ.get(STORE, "")
-    if not named:
-        with contextlib.closing(DiskStore(state.contents)) as disk:
-            yield disk
-        return
-    try:
-        store = pkgutil.resolve_name(named)(state.root)
-        if not isinstance(store, ContentStore):
-            raise TypeError(f"{store!r} has not the methods of a store")  # noqa: TRY301 - one sentence for all
-    except Exception as failure:
-        text = f"{STORE}={named!r}: expected package.module:function, called with a path; {failure}"
-        raise StoreError(text) from failure
-    try:
-        yield store
-    finally:
-        getattr(store, "close", lambda: None)()
-
-
 def _head(keys: Sequence[str]) -> bytes:
-    return WITH_PARTS + len(keys).to_bytes(4) + b"".join(map(bytes.fromhex, keys))
+    return WITH_PARTS + len(keys).to_bytes(COUNT_BYTES) + b"".join(map(bytes.fromhex, keys))
 
 
 def _without_parts(packed: bytes) -> tuple[tuple[str, ...], bytes]:
     """Return the keys of the payloads that a stored one repeats, and the rest of it."""
     if not packed.startswith(WITH_PARTS):
         return (), packed
-    start = len(WITH_PARTS) + 4
+    start = len(WITH_PARTS) + COUNT_BYTES
     end = start + KEY_BYTES * int.from_bytes(packed[len(WITH_PARTS) : start])
     keys = packed[start:end]
     return (
@@ -489,14 +439,14 @@ def unpacked_payload(key: str, packed: bytes, place: str, texts: Iterable[bytes]
     except packing.DamagedError:
         content = None
     if content is None or content_key(content) != key:
-        raise DamageError(f"content {key[:12]} in {place} is damaged")
+        raise DamageError(f"{named_content(key)} in {place} is damaged")
     return content
 
 
 def damage(store: ContentStore, key: str) -> str:
     """Return a sentence on the damage of the payload of a key; empty without damage."""
     try:
-        return "" if store.get(key) is not None else f"content {key[:12]} is lost"
+        return "" if store.get(key) is not None else f"{named_content(key)} is lost"
     except StoreError as failure:
         return str(failure)
 

@@ -50,10 +50,7 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
     """Copy every session of a state into another one, and yield the outcomes.
 
     A session that has changed since at the source replaces its copy; one that the target has of its
-    own, or that was continued there, stays.
-
-    Raises:
-        StoreError: a state cannot be read or written, or a copy differs from its source.
+    own, or that was continued there, stays. A copy that differs from its source is a `StoreError`.
     """
     with contextlib.ExitStack() as stack:
         contents, copies = (stack.enter_context(state.contents()) for state in (source, target))

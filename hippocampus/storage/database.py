@@ -167,11 +167,7 @@ class SqliteDatabase(Database):
     def __init__(
         self, path: Path | str, text: TextRules | None = None, *, is_shared: bool = False
     ) -> None:
-        """Open a file, made where it is missing; one that `is_shared` may have tables of a host's.
-
-        Raises:
-            StoreError: it cannot be opened, or is of something else.
-        """
+        """Open a file, made where it is missing; one that `is_shared` may have tables of a host's."""
         self.path = str(path)
         self.rules = text
         self._is_shared = is_shared
@@ -311,11 +307,7 @@ class SqliteDatabase(Database):
             return set() if is_fixed else open_locks.open_sessions(self._locks, sessions)
 
     def backup(self, path: Path) -> None:
-        """Write a copy to a new file; others may write meanwhile.
-
-        Raises:
-            StoreError: it cannot be read, or the file cannot be written.
-        """
+        """Write a copy to a new file; others may write meanwhile."""
         try:
             files.private_file(path)
         except OSError as failure:

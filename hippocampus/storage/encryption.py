@@ -10,6 +10,7 @@ import binascii
 import os
 from typing import TYPE_CHECKING
 
+from hippocampus.entries.entry import named_content
 from hippocampus.errors import SealedError, StoreError
 
 if TYPE_CHECKING:
@@ -54,13 +55,13 @@ def unsealed(packed: bytes, name: str) -> bytes:
         return packed
     key = _key()
     if key is None:
-        raise StoreError(f"content {name[:12]} is encrypted: set {VARIABLE} to its key")
+        raise StoreError(f"{named_content(name)} is encrypted: set {VARIABLE} to its key")
     from cryptography.exceptions import InvalidTag
 
     try:
         return bytes(_cipher(key).decrypt(packed[len(SEALED) :], [name.encode()]))
     except InvalidTag:
-        raise StoreError(f"content {name[:12]} is of another key, or damaged") from None
+        raise StoreError(f"{named_content(name)} is of another key, or damaged") from None
 
 
 def marker() -> bytes:

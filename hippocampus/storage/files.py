@@ -20,6 +20,8 @@ POLL_SECONDS = 0.005
 MAX_QUEUE_SECONDS = 60.0
 """How long the end of a session waits for the files that people read: hundreds may end at once."""
 LOCK_NAME = ".lock"
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
+"""The modes of what only its owner may read."""
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 KINDS = {stat.S_IFIFO: "pipe", stat.S_IFDIR: "folder", stat.S_IFSOCK: "socket"}
 """What else than a file may have a name; the others are devices."""
@@ -37,7 +39,7 @@ def private_folder(path: Path) -> None:
     """
     for folder in (*reversed(path.parents), path):
         try:
-            folder.mkdir(exist_ok=True, mode=0o700)
+            folder.mkdir(exist_ok=True, mode=PRIVATE_FOLDER)
         except FileExistsError:
             raise NotADirectoryError(f"{folder} is not a directory") from None
 
@@ -52,7 +54,7 @@ def private_file(path: Path) -> None:
         OSError: it cannot be made, or is a link to a file that is missing, which would be made.
     """
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
     except FileExistsError:
         if not path.exists():
             raise OSError(errno.ELOOP, "a link to nothing", str(path)) from None
@@ -89,7 +91,7 @@ def replace_file(path: Path, content: bytes, *, expected: bytes | None = None) -
     half = path.with_name(f".{path.name}.tmp")
     half.unlink(missing_ok=True)
     try:
-        handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
@@ -133,7 +135,7 @@ def held(path: Path, max_seconds: float | None = None) -> Iterator[None]:
     import filelock  # heavy, and only those who write need it
 
     private_folder(path.parent)
-    lock = filelock.FileLock(path, mode=0o600, poll_interval=POLL_SECONDS)
+    lock = filelock.FileLock(path, mode=PRIVATE_FILE, poll_interval=POLL_SECONDS)
     seconds = MAX_WAIT_SECONDS if max_seconds is None else max_seconds
     try:
         lock.acquire(seconds)
@@ -166,7 +168,7 @@ def opened(path: Path, flags: int) -> int:
     Raises:
         OSError: it cannot be opened, or is no file.
     """
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), PRIVATE_FILE)
     kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
     if kind != stat.S_IFREG:
         os.close(descriptor)

@@ -7,6 +7,7 @@ tables; nothing is decided here.
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import logging
@@ -231,9 +232,6 @@ class Ledger:
         """Open a session, and make it; with a journal, its raw conversation is written too.
 
         `mark` is that of a state without sessions; without it, one is drawn.
-
-        Raises:
-            StoreError: the state cannot be read or written in time.
         """
         self._session = session
         self._journal = journal
@@ -487,7 +485,8 @@ class Ledger:
 
     def context_load(self) -> str | None:
         """Return the text before the first message; None until it is settled."""
-        return None if self._row[3] is None else self._row[3].decode()
+        *_, text = self._row
+        return None if text is None else text.decode()
 
     # Writing
 
@@ -697,11 +696,7 @@ def _active(db: Database) -> Iterator[tuple[int, str, float]]:
 
 
 def stored_sessions(db: Database, *, damaged: bool = False) -> list[StoredSession]:
-    """Return every session; entries that cannot be read are named where `damaged` ones are wanted.
-
-    Raises:
-        StoreError: the state cannot be read, or an entry is damaged and `damaged` is not set.
-    """
+    """Return every session; entries that cannot be read are an error, or named where `damaged` ones are wanted."""
     found = []
     for number, name, active_at in _active(db):
         rows, calls = db.together((ROWS["entry"], (number,)), (TWO_CALLS, (number, EVER)))
@@ -767,10 +762,8 @@ def noted(record: Record) -> list[Any]:
 class StoredRecord(Record):
     """A record of the columns `ENTRY`; its entry and its text are unpacked when they are first asked for."""
 
-    __slots__ = ("_entry", "_row", "_shown")
-    _entry: Entry
-    _row: Row
-    _shown: str
+    _packed: tuple[str, bytes, bytes]
+    """Its id, with its text and its entry as they are stored."""
     # It equals a record of the same values, and a changed copy is such a record.
     __class__ = property(lambda _: Record)
 
@@ -780,54 +773,50 @@ class StoredRecord(Record):
         Raises:
             StoreError: a column is damaged.
         """
-        _, origin, content, form, kind, tool, arguments, tokens, stage, _, _ = row
+        id_, origin, content, form, kind, tool, arguments, tokens, stage, shown, entry = row
         put = object.__setattr__
-        put(self, "_row", row)
+        put(self, "_packed", (id_, shown, entry))
         put(self, "content", content)
         put(self, "form", form)
         put(self, "kind", kind)
         put(self, "tokens", tokens)
-        try:
+        with _naming_damage(id_):
             put(self, "tool", tool.decode())
             put(self, "arguments", arguments.decode())
             put(self, "origin", parsed(origin.decode()))
             put(self, "stage", Stage(stage))
-        except ValueError as failure:
-            raise self._damage(failure) from failure
 
     @classmethod
     def noted(cls, columns: Iterable[Any]) -> StoredRecord:
         """Return the record that the function `noted` was given."""
         return cls(tuple(b64decode(v[0]) if isinstance(v, list) else v for v in columns))
 
-    def _damage(self, failure: ValueError) -> StoreError:
-        return StoreError(f"entry {self.id} is damaged: {failure}")
-
     @property
     def id(self) -> str:
         """Return the id of its entry."""
-        return str(self._row[0])
+        return str(self._packed[0])
 
-    @property
+    @functools.cached_property
     def entry(self) -> Entry:
         """Return its entry, or raise `StoreError` where it is damaged."""
-        if not hasattr(self, "_entry"):
-            try:
-                text = text_of(self._row[10], self.id + self.tool + self.content)
-                object.__setattr__(self, "_entry", Entry.read(text))
-            except ValueError as failure:
-                raise self._damage(failure) from failure
-        return self._entry
+        id_, _, packed = self._packed
+        with _naming_damage(id_):
+            return Entry.read(text_of(packed, id_ + self.tool + self.content))
 
-    @property
+    @functools.cached_property
     def shown(self) -> str:
         """Return its text in the view, or raise `StoreError` where it is damaged."""
-        if not hasattr(self, "_shown"):
-            try:
-                object.__setattr__(self, "_shown", text_of(self._row[9], self.id + self.tool))
-            except ValueError as failure:
-                raise self._damage(failure) from failure
-        return self._shown
+        id_, packed, _ = self._packed
+        with _naming_damage(id_):
+            return text_of(packed, id_ + self.tool)
+
+
+@contextlib.contextmanager
+def _naming_damage(entry_id: str) -> Iterator[None]:
+    try:
+        yield
+    except ValueError as failure:
+        raise StoreError(f"entry {entry_id} is damaged: {failure}") from failure
 
 
 def record_of(row: tuple[Any, ...]) -> Record:

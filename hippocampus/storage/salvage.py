@@ -24,7 +24,6 @@ from diskcache.core import DBNAME
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import schema, sqlite
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.state_dir import StateDir
 
 MAX_TRIED = 100_000
 """The numbers that are tried after a row, one by one, where not even the last row can be read."""
@@ -32,6 +31,8 @@ DAMAGED = ".damaged"
 """The suffix of a damaged file that is set aside; its words may still be read by hand."""
 PAGE_BYTES_AT, HEADER_BYTES, PAGES_AT, INTERIOR_PAGE = 16, 100, 28, 5
 """Of the file format of SQLite: https://www.sqlite.org/fileformat2.html, sections 1.3 and 1.6."""
+PAGE_HEADER = struct.Struct(">BHHHBI")
+"""The kind of a page, the first free block, the number of cells, their start, free bytes, and the last page under it."""
 OF_FILES = {"migration", "Settings"}
 """Tables that a new file has its own rows in."""
 Make = Callable[[Path | str], sqlite3.Connection]
@@ -64,19 +65,24 @@ OF_SESSIONS = {
 """The index by which each table finds the rows of a session, on pages of its own, and what they are."""
 
 
-def lost(state: StateDir) -> list[str]:
-    """Return what `salvage` would not save, as far as that is known.
+def lost(path: Path) -> list[str]:
+    """Return what `salvage` would not save of a state's database, as far as that is known.
 
     Raises:
         StoreError: a lock, a full disk or a missing right keeps it from being read.
     """
     try:
-        return _copied(state.database, sqlite.IN_MEMORY)
+        return _copied(path, sqlite.IN_MEMORY)
     except DamageError:
         return ["nothing of it can be read"]
 
 
-def salvage(state: StateDir) -> None:
+def salvage_contents(folder: Path) -> None:
+    """Replace a damaged store of payloads with those that can be read, as `salvage` does."""
+    salvage(folder / DBNAME, _new_store)
+
+
+def salvage(path: Path, make: Make = schema.migrated) -> None:
     """Replace a damaged database with what can be read of it; the damaged file stays next to it.
 
     Where nothing can be read, the next use makes an empty one.
@@ -85,43 +91,24 @@ def salvage(state: StateDir) -> None:
         StoreError: a process has it open, or the new file cannot be written.
         OSError: it cannot be replaced.
     """
-    _replace(state.database, schema.migrated)
-
-
-def salvage_contents(state: StateDir) -> None:
-    """Replace a damaged store of payloads with those that can be read, as `salvage` does."""
-    _replace(state.contents / DBNAME, _new_store)
-
-
-def _replace(path: Path, make: Make) -> None:
-    half = path.with_name(f".{path.name}.tmp")
+    half, is_readable = path.with_name(f".{path.name}.tmp"), True
     sqlite.remove_database(half)
-    with contextlib.ExitStack() as stack:
-        stack.callback(sqlite.remove_database, half)
-        is_readable = True
+    try:
         try:
             _copied(path, half, make)
         except DamageError:
             is_readable = False
-        set_aside(path)
+        gc.collect()  # a connection that diskcache has left open as it failed is closed
+        with contextlib.suppress(sqlite3.Error):  # a file that SQLite cannot read is open nowhere
+            if sqlite.is_open(path):
+                raise StoreError(f"{path} is open in another process: close its session first")
+        for file in sqlite.with_logs(path):
+            if file.exists():
+                file.replace(file.with_name(f"{file.name}{DAMAGED}"))
         if is_readable:
             half.replace(path)
-
-
-def set_aside(path: Path) -> None:
-    """Rename a damaged file, with its log, so that a new one is made.
-
-    Raises:
-        StoreError: a process has it open.
-        OSError: it cannot be renamed.
-    """
-    gc.collect()  # a connection that diskcache has left open as it failed is closed
-    with contextlib.suppress(sqlite3.Error):  # a file that SQLite cannot read is open nowhere
-        if sqlite.is_open(path):
-            raise StoreError(f"{path} is open in another process: close its session first")
-    for each in sqlite.with_logs(path):
-        if each.exists():
-            each.replace(each.with_name(f"{each.name}{DAMAGED}"))
+    finally:
+        sqlite.remove_database(half)
 
 
 def _copied(path: Path, made: Path | str, make: Make = schema.migrated) -> list[str]:
@@ -249,11 +236,10 @@ def _is_listed(path: Path, tables: Iterable[str]) -> bool:
 
 def _pages_of_tables(content: bytes) -> list[int]:
     """Return the numbers, from 0 on, of the pages of the list of tables: the first, and those under it."""
-    kind, _, count = struct.unpack_from(">BHH", content, HEADER_BYTES)
+    kind, _, count, _, _, last = PAGE_HEADER.unpack_from(content, HEADER_BYTES)
     if kind != INTERIOR_PAGE:
         return [0]
-    (last,) = struct.unpack_from(">I", content, HEADER_BYTES + 8)
-    places = struct.unpack_from(f">{count}H", content, HEADER_BYTES + 12)
+    places = struct.unpack_from(f">{count}H", content, HEADER_BYTES + PAGE_HEADER.size)
     return [0, last - 1, *(struct.unpack_from(">I", content, place)[0] - 1 for place in places)]
 
 

@@ -34,6 +34,7 @@ LAST_CALLS = f"""
     )
     ORDER BY active_at, session.number
 """
+DOLLAR_DIGITS = 4
 
 
 class SessionCosts(TypedDict):
@@ -89,9 +90,8 @@ def savings(db: Database, model: str = "") -> list[Savings]:
     given = model_prices(model) if model else None
     found: list[Savings] = []
     for row in db.rows(LAST_CALLS):
-        name, own, active_at, failures, raw_calls, shortened, *counts = row[:11]
-        calls, edits, recalls, raw, sent = counts
-        columns = row[11:]
+        name, own, active_at, failures, raw_calls, shortened, *rest = row
+        calls, edits, recalls, raw, sent, *columns = rest
         call = ledger.ModelCall(*columns) if columns[0] is not None else ledger.NO_CALL
         prices = given or prices_of(own)
         found.append(
@@ -115,13 +115,17 @@ def savings(db: Database, model: str = "") -> list[Savings]:
 
 def costs_at(call: ledger.ModelCall, prices: Prices) -> SessionCosts:
     """Return the costs of a session up to a call."""
+
+    def dollars(cost: float) -> float:
+        return round(prices.dollars(cost), DOLLAR_DIGITS)
+
     return {
         "raw_cost": round(call.raw_cost, 1),
         "sent_cost": round(call.sent_cost, 1),
-        "saved_dollars": round(prices.dollars(call.raw_cost - call.sent_cost), 4),
-        "edit_dollars": round(prices.dollars(call.edit_cost), 4),
-        "recall_dollars": round(prices.dollars(call.recall_cost), 4),
-        "resume_dollars": round(prices.dollars(prices.call_cost(0, call.sent_tokens)), 4),
+        "saved_dollars": dollars(call.raw_cost - call.sent_cost),
+        "edit_dollars": dollars(call.edit_cost),
+        "recall_dollars": dollars(call.recall_cost),
+        "resume_dollars": dollars(prices.call_cost(0, call.sent_tokens)),
     }
 
 

@@ -22,6 +22,8 @@ from hippocampus.storage.deadline import leave_out, left
 
 FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
+PRIMARY = 0xFF
+"""The bits of an error by which SQLite names its kind."""
 UNREADABLE = {sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ}
 """Errors of a disk that are of the file's content."""
 UNAVAILABLE = {
@@ -111,12 +113,11 @@ def connected(path: Path | str) -> FileConnection:
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
         files.create_file(Path(path), _empty_database())
-    seconds = left(BUSY_SECONDS)
     has_address = str(path) != IN_MEMORY and is_fixed(Path(path))
     version = _version(Path(path)) if has_address else ()
     db = sqlite3.connect(
         _fixed(Path(path)) if has_address else path,
-        timeout=seconds,
+        timeout=left(BUSY_SECONDS),
         isolation_level=None,
         check_same_thread=False,
         factory=FileConnection,
@@ -127,9 +128,10 @@ def connected(path: Path | str) -> FileConnection:
     try:
         # SQLite may wait for no lock when it changes to a write-ahead log, with which readers do not
         # wait for a writer: some processes that create a file together have to ask again.
-        _repeated(db, "PRAGMA journal_mode = WAL", seconds)
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute(f"PRAGMA wal_autocheckpoint = {MAX_LOG_PAGES}")
+        begin = functools.partial(_is_run, db, "PRAGMA journal_mode = WAL")
+        with in_turn(None, begin, BUSY_SECONDS):
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute(f"PRAGMA wal_autocheckpoint = {MAX_LOG_PAGES}")
     except BaseException:
         db.close()
         raise
@@ -146,20 +148,6 @@ def _empty_database() -> bytes:
         db.execute("PRAGMA auto_vacuum = INCREMENTAL")
         db.execute("VACUUM")
         return db.serialize()
-
-
-def _repeated(db: sqlite3.Connection, statement: str, seconds: float) -> None:
-    """Run a statement until no lock keeps it from running, for some seconds at most."""
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            db.execute(statement)
-        except sqlite3.OperationalError as failure:
-            if not is_busy(failure) or time.monotonic() > until:
-                raise
-            time.sleep(pause_by_chance())
-        else:
-            return
 
 
 def shrink(db: sqlite3.Connection) -> None:
@@ -201,7 +189,7 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
     path = db.path if isinstance(db, FileConnection) else None
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
-        with in_turn(path, functools.partial(_is_begun, db), BUSY_SECONDS):
+        with in_turn(path, functools.partial(_is_run, db, "BEGIN IMMEDIATE"), BUSY_SECONDS):
             try:
                 yield
                 db.execute("COMMIT")
@@ -252,14 +240,15 @@ def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> It
             writers.lock.release()
 
 
-def _is_begun(db: sqlite3.Connection) -> bool:
-    """Begin a transaction that writes; return whether no other process holds the lock."""
+def _is_run(db: sqlite3.Connection, statement: str) -> bool:
+    """Run a statement; return whether no lock of another process or connection has kept it from running."""
     try:
-        db.execute("BEGIN IMMEDIATE")
+        db.execute(statement)
     except sqlite3.OperationalError as failure:
         if not is_busy(failure):
             raise
-    return db.in_transaction
+        return False
+    return True
 
 
 def pause_by_chance() -> float:
@@ -271,7 +260,7 @@ def pause_by_chance() -> float:
 
 def is_busy(failure: sqlite3.OperationalError) -> bool:
     """Return whether a statement failed because of a lock of another process, or connection."""
-    return failure.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+    return failure.sqlite_errorcode & PRIMARY in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def error_of(name: object, failure: Exception) -> StoreError:
@@ -279,7 +268,7 @@ def error_of(name: object, failure: Exception) -> StoreError:
     is_damage = isinstance(failure, UnicodeDecodeError)
     if isinstance(failure, sqlite3.Error):
         code = getattr(failure, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-        is_damage = code in UNREADABLE or code & 0xFF not in UNAVAILABLE
+        is_damage = code in UNREADABLE or code & PRIMARY not in UNAVAILABLE
     return (DamageError if is_damage else StoreError)(f"{name}: {failure}")
 
 

@@ -9,22 +9,28 @@ from __future__ import annotations
 import abc
 import contextlib
 import os
+import pkgutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries.entry import Record, storable
 from hippocampus.entries.origin import ADOPTED, STATE
 from hippocampus.errors import StoreError
 from hippocampus.storage import archive, ledger
 from hippocampus.storage.archive import Journal
-from hippocampus.storage.content_store import ContentStore, DiskStore, PayloadRows, opened_store
+from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database, ReadOnly, SqliteDatabase
 from hippocampus.storage.facts.models import TextRules
 from hippocampus.storage.ledger import Ledger, record_of
 from hippocampus.storage.state_dir import StateDir, is_address
 
+if TYPE_CHECKING:
+    from hippocampus.storage.postgres import PostgresContents
+
+STORE = "HIPPOCAMPUS_STORE"
+"""Names what makes the store of a state directory: `package.module:function`, called with its path."""
 INSTALL = "a state on PostgreSQL needs: pip install 'hippocampus-context[postgres]'"
 
 CALLER_KEY = "caller_key"
@@ -69,7 +75,7 @@ class StateStore(abc.ABC):
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
         """Return the content store of the state, for a `with` block."""
 
-    def payload_rows(self) -> PayloadRows | None:
+    def payload_rows(self) -> PostgresContents | None:
         """Return the content store that is a table, whose rows a commit writes with its own."""
         return None
 
@@ -185,9 +191,21 @@ class DirectoryState(StateStore):
 
     @contextlib.contextmanager
     def contents(self) -> Iterator[ContentStore]:
-        """Return the store on the disk, or the one that `HIPPOCAMPUS_STORE` names."""
-        with opened_store(self.layout) as self._contents:
-            yield self._contents
+        """Open the store on the disk, or the one that `STORE` names."""
+        named = os.environ.get(STORE, "")
+        try:
+            make = pkgutil.resolve_name(named) if named else None
+            store = make(self.layout.root) if make else DiskStore(self.layout.contents)
+            if not isinstance(store, ContentStore):
+                raise TypeError(f"{store!r} has not the methods of a store")  # noqa: TRY301 - one sentence for all
+        except Exception as failure:
+            text = f"{STORE}={named!r}: expected package.module:function, called with a path"
+            raise StoreError(f"{text}; {failure}") from failure
+        self._contents = store
+        try:
+            yield store
+        finally:
+            getattr(store, "close", lambda: None)()
 
     def open(self, seconds: float) -> None:
         if isinstance(self._contents, DiskStore):
@@ -229,11 +247,7 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
 
 
 def due_states(address: str, idle_seconds: float) -> Iterator[tuple[str, StateStore]]:
-    """Yield the name and the state of each tenant with sessions to consolidate, over one pool of connections.
-
-    Raises:
-        StoreError: the server fails, or the role of the address may not see all tenants.
-    """
+    """Yield the name and the state of each tenant with sessions to consolidate, over one pool of connections."""
     if not is_address(address):
         raise StoreError("a directory has no tenants: --all-tenants is of a server")
     try:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hippocampus.entries.entry import named_content
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import archive, gc, salvage
-from hippocampus.storage.content_store import STORE, ContentStore, DiskStore, damage
+from hippocampus.storage.content_store import ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
 from hippocampus.storage.sqlite import FAILURES, error_of, reading
-from hippocampus.storage.state import StateStore
+from hippocampus.storage.state import STORE, StateStore
 from hippocampus.storage.state_dir import StateDir
 
 HEADER_BYTES = 100
@@ -58,7 +59,7 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
         # A new file lets sessions go on; one that is locked, for example, is not damaged.
         if state.layout and isinstance(failure, DamageError):
             remedy = "write the payloads that can be read into a new file and keep the damaged one"
-            mend = functools.partial(salvage.salvage_contents, state.layout)
+            mend = functools.partial(salvage.salvage_contents, state.layout.contents)
             finding = finding._replace(remedy=remedy, mend=mend)
         found.append(finding)
     return found
@@ -67,14 +68,14 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
 def _database(layout: StateDir) -> Iterator[Finding]:
     try:
         wrong = _damage(layout.database)
-        lost = salvage.lost(layout) if wrong else []
+        lost = salvage.lost(layout.database) if wrong else []
     except StoreError as failure:  # a lock or a full disk, for example, is no damage
         yield Finding(f"state {failure}", is_fault=True)
         return
     if wrong:
         left = "; ".join(lost) or "all of it can be read"
         remedy = f"write what can be read into a new file and keep the damaged one ({left})"
-        mend = functools.partial(salvage.salvage, layout)
+        mend = functools.partial(salvage.salvage, layout.database)
         yield Finding(f"state {wrong}", is_fault=True, remedy=remedy, mend=mend)
 
 
@@ -137,10 +138,12 @@ def _payloads(
     lost = sorted(entries.keys() - set(keys) - removed)
     if lost[1:] and not keys:
         some = f"and {len(lost) - 1} more are lost: the content store is empty{more}"
-        yield Finding(f"content {lost[0][:12]} {some}", is_fault=True)
+        yield Finding(f"{named_content(lost[0])} {some}", is_fault=True)
         return
     for key in lost:
         for entry in entries[key]:
-            yield Finding(f"{entry}: its content {key[:12]} is lost{more}", is_fault=True)
+            yield Finding(f"{entry}: its {named_content(key)} is lost{more}", is_fault=True)
     for key in sorted(set(keys) - set(entries) - needed) if is_whole else []:
-        yield Finding(f"content {key[:12]} is an orphan: no session refers to it; `gc` removes it")
+        yield Finding(
+            f"{named_content(key)} is an orphan: no session refers to it; `gc` removes it"
+        )

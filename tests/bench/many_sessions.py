@@ -28,7 +28,7 @@ from hippocampus import Hippocampus
 from hippocampus.storage import copying, gc, savings
 from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.postgres.contents import PUT
+from hippocampus.storage.postgres import PUT
 from hippocampus.storage.state import StateStore
 
 SIZES = (1_000, 10_000, 100_000)

@@ -72,8 +72,8 @@ def test_damage_of_any_page_costs_no_more_than_what_it_has_and_is_named_by_sessi
     for page in range(pages):
         state = StateDir(tmp_path / str(page))
         damaged(made, state, [page])
-        text = "; ".join(salvage.lost(state))
-        salvage.salvage(state)
+        text = "; ".join(salvage.lost(state.database))
+        salvage.salvage(state.database)
         gone = {table: expected[table] - rows(state, table) for table in OF_SESSIONS}
         for name, count in gone["entry"].items():
             assert f"session {name!r} has lost {count} of its entries" in text, page
@@ -102,11 +102,11 @@ def test_rows_after_damage_are_read_whatever_their_numbers_and_gaps_are_no_rows(
     content = state.database.read_bytes()
     middle, last = (content.index(b"event %d " % number) // 4_096 for number in (300, 599))
     damaged(content, state, [middle])
-    [lost] = salvage.lost(state)
+    [lost] = salvage.lost(state.database)
     assert re.fullmatch(r"up to \d+ rows of the table hook_event cannot be read", lost)
     damaged(content, state, [middle, last])
-    assert salvage.lost(state) == ["some rows of the table hook_event cannot be read"]
-    salvage.salvage(state)
+    assert salvage.lost(state.database) == ["some rows of the table hook_event cannot be read"]
+    salvage.salvage(state.database)
     with contextlib.closing(sqlite3.connect(state.database)) as db:
         assert db.execute("SELECT count(*) > 560 FROM hook_event").fetchone() == (1,)
 
@@ -114,7 +114,7 @@ def test_rows_after_damage_are_read_whatever_their_numbers_and_gaps_are_no_rows(
 def test_a_file_of_which_nothing_can_be_read_is_set_aside(made: bytes, tmp_path: Path) -> None:
     state = StateDir(tmp_path)
     damaged(made, state, [*range(len(made) // 4_096)])
-    salvage.salvage(state)
+    salvage.salvage(state.database)
     assert not state.database.exists()
     assert state.database.with_name("state.sqlite3.damaged").exists()
 
@@ -143,7 +143,7 @@ def test_a_damaged_file_stays_where_it_is_while_there_is_no_room_for_its_copy(
     resource.setrlimit(resource.RLIMIT_FSIZE, (8 * 4_096, hard))  # as on a full disk
     try:
         with pytest.raises(StoreError) as refused:
-            salvage.salvage(state)
+            salvage.salvage(state.database)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert not isinstance(refused.value, DamageError)

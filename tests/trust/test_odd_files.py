@@ -18,9 +18,8 @@ from hippocampus.cli.commands import app
 from hippocampus.consolidation.housekeeping import examine, mend
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
-from hippocampus.storage.content_store import STORE, opened_store
 from hippocampus.storage.salvage import lost
-from hippocampus.storage.state import DirectoryState
+from hippocampus.storage.state import STORE, DirectoryState
 from hippocampus.storage.state_dir import StateDir
 
 LIMIT_SECONDS = 30
@@ -85,7 +84,7 @@ def test_a_device_in_place_of_the_state_is_not_copied(made: Path, tmp_path: Path
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, limits[1]))
     try:
         with pytest.raises(StoreError) as refused:
-            lost(StateDir(state))
+            lost(StateDir(state).database)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "too large" not in str(refused.value)
@@ -104,7 +103,7 @@ def test_a_store_that_is_none_is_refused_with_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
     monkeypatch.setenv(STORE, named)
-    with pytest.raises(StoreError, match=STORE), opened_store(StateDir(tmp_path)):
+    with pytest.raises(StoreError, match=STORE), DirectoryState(StateDir(tmp_path)).contents():
         pass
     ended = CliRunner().invoke(app, ["doctor", str(tmp_path)])
     assert ended.exit_code != 0

@@ -3,19 +3,53 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Sequence
 
-from hippocampus.entries.entry import storable
+from hippocampus.entries.entry import content_key, named_content, storable
 from hippocampus.errors import StoreError
-from hippocampus.storage.content_store import ContentStore
+from hippocampus.storage import encryption
+from hippocampus.storage.content_store import (
+    ContentStore,
+    StoredPayload,
+    packed_payload,
+    unpacked_payload,
+)
+from hippocampus.storage.database import Database, Row
+from hippocampus.storage.deadline import bounded, left
 from hippocampus.storage.facts.models import TextRules
-from hippocampus.storage.objects import Objects
+from hippocampus.storage.objects import MIN_BYTES, REQUEST_SECONDS, Objects
 from hippocampus.storage.postgres.connections import Connections
-from hippocampus.storage.postgres.contents import PostgresContents
 from hippocampus.storage.postgres.database import ServerDatabase
 from hippocampus.storage.state import StateStore
 
 HOUSEKEEPING_SECONDS = 60.0
 """How long a statement of a maintenance command may take."""
+HEAD_BYTES = 16
+"""Payloads of one key that begin alike are the same; one that was stored before the key of encryption is not."""
+PUT = f"""
+    INSERT INTO content AS known (key, put_at, packed_bytes, packed) VALUES {{(?, ?, ?, ?)}}
+    ON CONFLICT (key) DO UPDATE SET put_at = excluded.put_at, packed_bytes = excluded.packed_bytes, packed = CASE
+        WHEN substr(known.packed, 1, {HEAD_BYTES}) = substr(excluded.packed, 1, {HEAD_BYTES})
+            OR excluded.packed = '' THEN known.packed
+        ELSE excluded.packed
+    END
+"""
+KNOWN = f"SELECT key, substr(packed, 1, {HEAD_BYTES}) FROM content WHERE key IN (SELECT value FROM json_each(?))"
+LOST = "SELECT key FROM content WHERE packed = '' AND key IN (SELECT value FROM json_each(?))"
+SEALED = "sealed"
+"""The key of `meta` under which the marker of encryption is, once a payload is encrypted."""
+MARK = f"INSERT INTO meta (key, value) VALUES ('{SEALED}', ?) ON CONFLICT (key) DO NOTHING"
+ALL = f"""
+    SELECT key, packed_bytes, put_at, CASE WHEN length(packed) < packed_bytes THEN substr(packed, {HEAD_BYTES + 1}) END
+    FROM content ORDER BY key
+"""
+GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING packed_bytes, packed"
+DELETE_SECONDS = 3 * REQUEST_SECONDS
+"""How long a deletion takes at most; no turn waits for it."""
 
 
 class PostgresState(StateStore):
@@ -49,14 +83,12 @@ class PostgresState(StateStore):
         )
 
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
-        """Return the payloads of the tenant."""
         return contextlib.nullcontext(self._contents)
 
     def payload_rows(self) -> PostgresContents:
         return self._contents
 
     def open(self, seconds: float) -> None:
-        """Make the tables where they are missing; a put waits for `seconds` at most from then on."""
         self._contents.busy_seconds = seconds
         self.connections.start()
         self._contents.require_key()
@@ -78,6 +110,113 @@ class PostgresState(StateStore):
         self.connections.patience_seconds = HOUSEKEEPING_SECONDS
 
     def close(self) -> None:
-        """Close the connections to the server, where they are its own."""
         if self._is_owner:
             self.connections.close()
+
+
+class PostgresContents:
+    """The payloads of one tenant, by the hash of their bytes: its `ContentStore`."""
+
+    def __init__(self, db: ServerDatabase, tenant: str, objects: Objects | None = None) -> None:
+        self._db = db
+        self._objects = objects
+        self._prefix = hashlib.sha256(tenant.encode()).hexdigest()[:32]
+        self.busy_seconds = db.patience_seconds
+        """How long a put waits for the server."""
+
+    def rows_of(self, contents: Iterable[bytes]) -> list[Row]:
+        """Return the rows of payloads; large ones go to object storage first, all at once.
+
+        An object has a name that none had before: no row names the object that an abandoned request
+        stores later. The rows of payloads that are stored already have no bytes.
+
+        Raises:
+            StoreError: the key of encryption cannot be used, or object storage fails or is late.
+        """
+        found = {content_key(content): content for content in contents}
+        packed = {key: packed_payload(key, content) for key, content in found.items()}
+        sizes, now = {key: len(content) for key, content in packed.items()}, time.time()
+        if self._objects and (large := [key for key in packed if sizes[key] >= MIN_BYTES]):
+            known: dict[str, bytes] = dict(self._db.rows(KNOWN, (json.dumps(large),)))
+            names: dict[str, bytes] = {}
+            for key in large:
+                head, content = packed[key][:HEAD_BYTES], packed[key]
+                packed[key] = b""
+                if known.get(key) != head:
+                    name = f"{self._prefix}/{key}/{secrets.token_hex(8)}"
+                    names[name], packed[key] = content, head + name.encode()
+            self._objects.put(names, left(self.busy_seconds))
+        return [(key, now, sizes[key], content) for key, content in packed.items()]
+
+    def require_key(self) -> None:
+        """Check the key of encryption.
+
+        Raises:
+            SealedError: payloads are encrypted, and their key is not set.
+        """
+        encryption.require(bytes.fromhex(self._db.meta(SEALED) or ""), self._db.path)
+
+    def write(self, db: Database, rows: Sequence[Row]) -> None:
+        """Write rows in the open transaction, in the order of their keys: two workers wait for no ring.
+
+        The server refuses them where another worker encrypts, under a key that this one has not.
+
+        Raises:
+            StoreError: another worker has deleted one meanwhile that was stored already.
+        """
+        if marked := encryption.marker().hex():
+            db.run(MARK, (marked,))
+        db.run("SELECT expect_key(?)", (marked,))
+        db.insert(PUT, sorted(rows))
+        known = json.dumps([key for key, *_, packed in rows if not packed])
+        if known != "[]" and (lost := db.rows(LOST, (known,))):
+            raise StoreError(
+                f"{named_content(lost[0][0])} was deleted while it was put: put it again"
+            )
+
+    def put(self, content: bytes) -> str:
+        with bounded(self.busy_seconds):
+            rows = self.rows_of([content])
+            with self._db.transaction():
+                self.write(self._db, rows)
+        return str(rows[0][0])
+
+    def get(self, key: str) -> bytes | None:
+        query = "SELECT packed_bytes, packed FROM content WHERE key = ?"
+        key, _, name = key.partition("/")
+        seconds = max(self._db.patience_seconds, self.busy_seconds)
+        with bounded(seconds):
+            found = [] if name else self._db.rows(query, (key,))
+        if not found and not name:
+            return None
+        [(size, packed)] = found or [(1, b"")]
+        if len(packed) < size:
+            if not self._objects:
+                raise StoreError(
+                    f"{named_content(key)} is in object storage: name it by HIPPOCAMPUS_PAYLOADS"
+                )
+            name = f"{self._prefix}/{key}/{name}" if name else packed[HEAD_BYTES:].decode()
+            packed = self._objects.get(name, seconds)
+        return unpacked_payload(key, packed, self._db.path)
+
+    def delete(self, key: str, put_before: float = float("inf")) -> bool:
+        # The row first: an object that no row names is a payload of its own, without an entry.
+        with bounded(DELETE_SECONDS):
+            gone = self._db.rows(GONE, (key, put_before))
+        names = [packed[HEAD_BYTES:].decode() for size, packed in gone if len(packed) < size]
+        names += [f"{self._prefix}/{key}"] if "/" in key else []
+        if self._objects:
+            for name in names:
+                self._objects.delete(name)
+        return bool(names or gone)
+
+    def stored(self) -> Iterator[StoredPayload]:
+        """Yield the objects that no row names too, by key and own name."""
+        named = set()
+        for key, size, put_at, packed in self._db.rows(ALL):
+            named.add(packed)
+            yield StoredPayload(key, size, put_at)
+        for found in self._objects.list(self._prefix) if self._objects else ():
+            if found.name.encode() not in named:
+                key = found.name.removeprefix(f"{self._prefix}/")
+                yield StoredPayload(key, found.size, found.put_at)

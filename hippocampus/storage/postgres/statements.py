@@ -105,7 +105,9 @@ class Statements:
         for has_rows in self._waiting:
             found = self._result()
             if has_rows:
-                self.rows.append(self._rows_of(found))
+                loaded = Transformer(self._connection)
+                loaded.set_pgresult(found)
+                self.rows.append(loaded.load_rows(0, found.ntuples, tuple) if found.ntuples else [])
         self._waiting.clear()
         if is_end:
             self._result()
@@ -155,10 +157,3 @@ class Statements:
             if left <= 0 or not selector.select(min(left, MAX_WAIT_SECONDS)):
                 raise LateError("no answer within the deadline")
         self._libpq.consume_input()
-
-    def _rows_of(self, found: PGresult) -> list[Row]:
-        if not found.ntuples:
-            return []
-        loaded = Transformer(self._connection)
-        loaded.set_pgresult(found)
-        return loaded.load_rows(0, found.ntuples, tuple)
