@@ -21,7 +21,7 @@ MAX_QUEUE_SECONDS = 60.0
 """How long the end of a session waits for the files that people read: hundreds may end at once."""
 LOCK_NAME = ".lock"
 PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700
-"""The modes of what only its owner may read."""
+"""The modes of files and folders that no other account may read."""
 NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 KINDS = {stat.S_IFIFO: "pipe", stat.S_IFDIR: "folder", stat.S_IFSOCK: "socket"}
 """What else than a file may have a name; the others are devices."""

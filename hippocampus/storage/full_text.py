@@ -25,11 +25,7 @@ MAX_READ, MIN_TERMS = 24_000, 3
 """The most occurrences that are scored, which takes 15 ms, and the words that are always scored."""
 MAX_COUNTED = 200_000
 """The most occurrences that are counted, which takes 10 ms; later words of a query are ignored."""
-WORDS = """
-    CREATE VIRTUAL TABLE passage USING fts5(
-        words, about, content='', tokenize='porter unicode61 remove_diacritics 2'
-    )
-"""
+WORDS = f"CREATE VIRTUAL TABLE passage USING fts5(words, about, content='', tokenize='{TOKENIZER}')"
 COUNT = "SELECT count(*) FROM passage WHERE passage MATCH ?"
 BEST = """
     SELECT number FROM (

@@ -91,7 +91,8 @@ class PostgresState(StateStore):
     def open(self, seconds: float) -> None:
         self._contents.busy_seconds = seconds
         self.connections.start()
-        self._contents.require_key()
+        db = self.database()
+        encryption.require(bytes.fromhex(db.meta(SEALED) or ""), db.path)
 
     def database(self, text: TextRules | None = None) -> ServerDatabase:
         return ServerDatabase(self.connections, self.tenant, text, self.close if text else None)
@@ -147,14 +148,6 @@ class PostgresContents:
                     names[name], packed[key] = content, head + name.encode()
             self._objects.put(names, left(self.busy_seconds))
         return [(key, now, sizes[key], content) for key, content in packed.items()]
-
-    def require_key(self) -> None:
-        """Check the key of encryption.
-
-        Raises:
-            SealedError: payloads are encrypted, and their key is not set.
-        """
-        encryption.require(bytes.fromhex(self._db.meta(SEALED) or ""), self._db.path)
 
     def write(self, db: Database, rows: Sequence[Row]) -> None:
         """Write rows in the open transaction, in the order of their keys: two workers wait for no ring.
