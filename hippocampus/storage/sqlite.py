@@ -46,7 +46,8 @@ busy machine one waited for a second."""
 HOLD_SECONDS = 0.5
 """How long it waits for a single one at least: of fifty none held the lock for a quarter of it, until a disk
 was slow."""
-MEAN_POLL_SECONDS = 0.003
+MAX_POLL_SECONDS = 0.006
+"""One of many writers asks again at a random moment until then: the same on average for all."""
 IN_MEMORY = ":memory:"
 MAX_LOG_PAGES = 4_000
 """A log of this length, 16 MB, is written into the file by each commit until none comes in between.
@@ -231,7 +232,9 @@ def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> It
                 waited = time.monotonic() - asked
                 if counted + waited > seconds:
                     raise OSError(errno.EAGAIN, "held by another writer")
-                time.sleep(pause_by_chance())
+                import random  # only those that wait need it
+
+                time.sleep(random.uniform(0, MAX_POLL_SECONDS))  # noqa: S311 - no secret
         finally:
             writers.blocked_seconds += waited
         yield
@@ -245,22 +248,10 @@ def _is_run(db: sqlite3.Connection, statement: str) -> bool:
     try:
         db.execute(statement)
     except sqlite3.OperationalError as failure:
-        if not is_busy(failure):
+        if failure.sqlite_errorcode & PRIMARY not in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
             raise
         return False
     return True
-
-
-def pause_by_chance() -> float:
-    """Return the seconds until one of many writers asks again, the same on average for all."""
-    import random
-
-    return random.uniform(0, 2 * MEAN_POLL_SECONDS)  # noqa: S311 - no secret
-
-
-def is_busy(failure: sqlite3.OperationalError) -> bool:
-    """Return whether a statement failed because of a lock of another process, or connection."""
-    return failure.sqlite_errorcode & PRIMARY in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def error_of(name: object, failure: Exception) -> StoreError:
@@ -334,15 +325,8 @@ def is_open(path: Path) -> bool:
     if not path.with_name(f"{path.name}-shm").exists():
         return False
     with contextlib.closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as db:
-        try:
-            db.execute("PRAGMA locking_mode = EXCLUSIVE")
-            db.execute("BEGIN EXCLUSIVE")
-            db.execute("ROLLBACK")
-        except sqlite3.OperationalError as failure:
-            if is_busy(failure):
-                return True
-            raise
-    return False
+        db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        return not _is_run(db, "BEGIN EXCLUSIVE")
 
 
 def with_logs(path: Path) -> tuple[Path, Path, Path]:
