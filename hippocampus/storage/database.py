@@ -176,14 +176,18 @@ class SqliteDatabase(Database):
         self._connection: sqlite3.Connection | None = None
         self._is_read_only = False
         """Whether the connection was opened while the file could not be written: for it, that stays so."""
+        self._fixed: tuple[object, ...] = ()
+        """The version of a file that it was opened for as one that nothing writes to."""
         with self._guarded():
             self._open()
 
     def _open(self) -> sqlite3.Connection:
+        path = Path(self.path)
+        self._fixed = sqlite.version(path) if sqlite.is_fixed(path) else ()
         db = schema.migrated(self.path, is_shared=self._is_shared)
         self._connection = db
         is_file = self.path != sqlite.IN_MEMORY
-        self._is_read_only = is_file and not sqlite.is_writable(self.path)
+        self._is_read_only = is_file and not sqlite.is_writable(path)
         if self.rules:
             for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
                 db.execute(f"PRAGMA {pragma}")
@@ -195,7 +199,13 @@ class SqliteDatabase(Database):
     @property
     def connection(self) -> sqlite3.Connection:
         """The open connection; one that rests is opened again, and one that another account has outdated."""
-        if self._connection is not None and sqlite.is_outdated(self._connection):
+        # SQLite would take the pages of a changed file for those that it has read, and report damage.
+        if (
+            self._fixed
+            and self._connection is not None
+            and not self._connection.in_transaction
+            and self._fixed != sqlite.version(Path(self.path))
+        ):
             self.rest()
         if self._connection is None:
             self._expect_file()

@@ -58,15 +58,6 @@ SHRUNK_PAGES = 64
 """The pages that are given back at once; fewer wait for new rows."""
 
 
-class FileConnection(sqlite3.Connection):
-    """A connection that names its file."""
-
-    path: Path | None = None
-    """None is a file in memory, which no other connection has."""
-    fixed: tuple[object, ...] = ()
-    """Of one that was opened as a file that nothing writes to, its `_version` then."""
-
-
 class _Writers:
     """The threads of this process that write to a file: the others sleep, and do not ask SQLite."""
 
@@ -102,7 +93,7 @@ if hasattr(os, "register_at_fork"):  # a child has none of the threads that hold
     os.register_at_fork(after_in_child=_writers_of.cache_clear)
 
 
-def connected(path: Path | str) -> FileConnection:
+def connected(path: Path | str) -> sqlite3.Connection:
     """Open a file for reading and writing, created where it is missing, with a write-ahead log.
 
     Only its owner may read it. `:memory:` is a file of only this connection. The connection may be
@@ -114,18 +105,14 @@ def connected(path: Path | str) -> FileConnection:
     if str(path) != IN_MEMORY:
         files.private_folder(Path(path).parent)
         files.create_file(Path(path), _empty_database())
-    has_address = str(path) != IN_MEMORY and is_fixed(Path(path))
-    version = _version(Path(path)) if has_address else ()
+    is_immutable = is_fixed(Path(path))
     db = sqlite3.connect(
-        _fixed(Path(path)) if has_address else path,
+        _fixed(Path(path)) if is_immutable else path,
         timeout=left(BUSY_SECONDS),
         isolation_level=None,
         check_same_thread=False,
-        factory=FileConnection,
-        uri=has_address,
+        uri=is_immutable,
     )
-    db.path = None if str(path) == IN_MEMORY else Path(path).resolve()
-    db.fixed = version
     try:
         # SQLite may wait for no lock when it changes to a write-ahead log, with which readers do not
         # wait for a writer: some processes that create a file together have to ask again.
@@ -187,7 +174,8 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
     One that `is_synced` is on the disk when it ends. The others write meanwhile: `synchronous = FULL`
     would let them wait for the disk too.
     """
-    path = db.path if isinstance(db, FileConnection) else None
+    [(_, _, file), *_] = db.execute("PRAGMA database_list")
+    path = Path(file) if file else None  # a file in memory has none
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
         with in_turn(path, functools.partial(_is_run, db, "BEGIN IMMEDIATE"), BUSY_SECONDS):
@@ -296,20 +284,10 @@ def _fixed(path: Path) -> str:
     return f"file:{quote(os.fsencode(path))}?mode=ro&immutable=1"
 
 
-def _version(path: Path) -> tuple[object, ...]:
+def version(path: Path) -> tuple[object, ...]:
     """Return what differs once another account has written to a file, or has begun to."""
     found = path.stat()
     return found.st_mtime_ns, found.st_size, *map(Path.exists, with_logs(path)[1:])
-
-
-def is_outdated(db: sqlite3.Connection) -> bool:
-    """Return whether something has written to a file that was opened as one that nothing writes to.
-
-    SQLite would take its pages for those that it has read before, and report damage.
-    """
-    if not isinstance(db, FileConnection) or not db.path or not db.fixed or db.in_transaction:
-        return False
-    return _version(db.path) != db.fixed
 
 
 def is_writable(path: Path | str) -> bool:
