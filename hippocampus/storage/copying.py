@@ -24,7 +24,7 @@ from hippocampus.storage.facts.memories import NAMES
 from hippocampus.storage.state import StateStore
 
 FIRST = ("name", "consolidated", "changes", "id", "origin", "content")
-"""The columns that are read here come first, in this order, each in its table."""
+"""The columns that are read here come first in their tables, in this order."""
 CONSOLIDATED, CHANGES, CONTENT = 1, 2, 2
 """Their positions in `session`, of which the first two are not its content, and in `entry`."""
 OF_ONE_STATE = {"session", "claimed_until"}

@@ -75,7 +75,7 @@ class Database(abc.ABC):
         """Let no other transaction that locks the same name go on before the open one ends."""
 
     def insert(self, sql: str, rows: Sequence[Row]) -> None:
-        """Run one change for some rows, no two of one key; the text in braces is repeated for each row."""
+        """Run one change for some rows, no two of one key; the text in braces is repeated for every row."""
         head, row, tail = re.split("[{}]", sql)
         for start in range(0, len(rows), MAX_ROWS):
             some = rows[start : start + MAX_ROWS]

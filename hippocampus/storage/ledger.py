@@ -187,7 +187,7 @@ class DigestNotes(NamedTuple):
     rows: list[list[Any]]
     """As JSON; `session.payloads` knows what they mean."""
     messages: list[list[Any]]
-    """What `UnreadMessage` knows of each; empty where they are not one item each."""
+    """What `UnreadMessage` knows of them; empty where one of them has several items."""
     items: str
     """The `history.items_hash` of these messages."""
     format: str
@@ -202,7 +202,7 @@ class TurnRows(NamedTuple):
     decisions: Sequence[Decision] = ()
     first: int = 0
     sent: Sequence[tuple[str, int]] = ()
-    """The messages of the request from the `first` on: the hash of the words of each, and its tokens."""
+    """The messages of the request from the `first` on: the hashes of their words, and their tokens."""
     measures: Sequence[Measure] = ()
     notes: Sequence[DigestNotes] = ()
     raw: RawList | None = None

@@ -62,7 +62,7 @@ OF_SESSIONS = {
     "call": ("sqlite_autoindex_call_1", "calls"),
     "conversation": ("sqlite_autoindex_conversation_1", "conversation's parts"),
 }
-"""The index by which each table finds the rows of a session, on pages of its own, and what they are."""
+"""The index by which a table finds the rows of a session, on pages of its own, and what they are."""
 
 
 def lost(path: Path) -> list[str]:
@@ -150,7 +150,7 @@ def _mended(old: sqlite3.Connection, new: sqlite3.Connection) -> list[str]:
 
 
 def _copy_rows(old: sqlite3.Connection, new: sqlite3.Connection) -> list[str]:
-    """Copy the rows of all tables of a new database; return a sentence for each that has unread ones."""
+    """Copy the rows of all tables of a new database; return sentences on those with unread ones."""
     found, tables = [], columns_of(old)
     for table, columns in columns_of(new).items():
         if table in OF_FILES or tables.get(table) != columns:

@@ -247,7 +247,7 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
 
 
 def due_states(address: str, idle_seconds: float) -> Iterator[tuple[str, StateStore]]:
-    """Yield the name and the state of each tenant with sessions to consolidate, over one pool of connections."""
+    """Yield the names and the states of the tenants with sessions to consolidate, over one pool of connections."""
     if not is_address(address):
         raise StoreError("a directory has no tenants: --all-tenants is of a server")
     try:

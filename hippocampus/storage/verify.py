@@ -129,8 +129,8 @@ def _payloads(
     for payload in store.stored():
         keys.append(payload.key)
         needed.update(payload.parts)
-    each = ((key, damage(store, key)) for key in keys)
-    for key, wrong in store.damaged() if isinstance(store, DiskStore) else each:
+    read = ((key, damage(store, key)) for key in keys)
+    for key, wrong in store.damaged() if isinstance(store, DiskStore) else read:
         if wrong:
             losers = [f"{entry} refers to it" for entry in entries.get(key, ())]
             yield Finding("; ".join([wrong, *losers]), is_fault=True)

@@ -250,7 +250,7 @@ def page(  # noqa: PLR0913 - each is one filter
 
 
 def agents(db: Database) -> dict[str, int]:
-    """Return how many memories each agent has, superseded ones too; 0 where it has only blocks."""
+    """Return the numbers of memories by agent, superseded ones too; 0 where it has only blocks."""
     rows = db.rows(
         "SELECT agent, count(row) FROM (SELECT agent, row FROM memory"
         " UNION ALL SELECT agent, NULL FROM block) AS kept GROUP BY agent ORDER BY agent"
