@@ -6,7 +6,7 @@ import bisect
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,7 +14,7 @@ from hippocampus import secrets
 from hippocampus.formats import json_text
 from hippocampus.policy.matching import MAX_CACHED, expression
 from hippocampus.policy.words import ONE_OR_MANY, RedactionKind, checked, described
-from hippocampus.secrets.encodings import layers, searchable
+from hippocampus.secrets import MarkedSpan
 
 
 def is_iban(text: str) -> bool:
@@ -32,14 +32,6 @@ IBAN = r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b"
 PHONE = r"\+\d(?:[ ().\-]{0,2}\d){6,14}\b"
 JSON_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s\[\]{}:,"]+', re.DOTALL)
 """A JSON string or number, `true`, `false` or `null`."""
-
-
-class Stretch(NamedTuple):
-    """A part of a text, and its replacement."""
-
-    start: int
-    stop: int
-    replacement: str
 
 
 SOME = Field(min_length=1)
@@ -64,7 +56,7 @@ class Redaction(BaseModel):
         >>> Redaction(kinds=("email",)).redacted("write to ada@example.org")
         'write to [redacted email]'
         """
-        return _replace(text, self._stretches(text))
+        return secrets.with_labels(text, secrets.spans(text, self._find))
 
     def redacted_json(self, text: str) -> str:
         """Return redacted JSON that is still valid JSON; other text is redacted as text.
@@ -72,62 +64,37 @@ class Redaction(BaseModel):
         >>> Redaction(patterns=("[0-9]+",)).redacted_json('{"port": 80}')
         '{"port": "[redacted]"}'
         """
-        found = self._stretches(text)
-        plain = _replace(text, found)
+        found = secrets.spans(text, self._find)
+        plain = secrets.with_labels(text, found)
         if not found or json_text.read(plain) is not json_text.NOTHING:
             return plain
         if text.lstrip()[:1] not in ("{", "[") and json_text.read(text) is json_text.NOTHING:
             return plain
-        return _replace(text, _within_tokens(text, found))
+        return secrets.with_labels(text, _within_tokens(text, found))
 
-    def _stretches(self, text: str) -> list[Stretch]:
-        """Return the parts of a text to redact, in order and without overlaps.
-
-        The text is searched as written and with its encodings decoded, as models and our readers decode
-        escapes. An encoded part is redacted whole.
-        """
-        finders: list[tuple[Finder, str]] = [(FINDERS[kind], kind) for kind in self.kinds]
-        finders += [(functools.partial(_spans, pattern), "") for pattern in self.patterns]
-        found: list[tuple[int, int, str]] = []
-        for layer in layers(text):
-            plain = searchable(layer.text)
-            spans = ((span, name) for find, name in finders for span in find(plain))
-            found += [(*layer.source(*span), name) for span, name in spans]
-        stretches: list[Stretch] = []
-        for start, stop, name in sorted(found):
-            if stretches and start < stretches[-1].stop:
-                last = stretches.pop()
-                stretches.append(last._replace(stop=max(last.stop, stop)))
-            else:
-                stretches.append(
-                    Stretch(start, stop, f"[redacted {name}]" if name else "[redacted]")
-                )
-        return stretches
+    def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
+        for kind in self.kinds:
+            yield from (
+                (start, end, f"[redacted {kind}]") for start, end, *_ in FINDERS[kind](text)
+            )
+        for pattern in self.patterns:
+            yield from ((*span, "[redacted]") for span in _spans(pattern, text))
 
 
-def _replace(text: str, stretches: Iterable[Stretch]) -> str:
-    pieces: list[str] = []
-    end = 0
-    for start, stop, replacement in stretches:
-        pieces += (text[end:start], replacement)
-        end = stop
-    return "".join((*pieces, text[end:]))
-
-
-def _within_tokens(text: str, stretches: list[Stretch]) -> Iterator[Stretch]:
-    """Yield the stretches clipped to JSON strings; any other JSON value is replaced by a string."""
-    stops = [stretch.stop for stretch in stretches]
+def _within_tokens(text: str, found: list[MarkedSpan]) -> Iterator[MarkedSpan]:
+    """Yield the spans clipped to JSON strings; any other JSON value is replaced by a string."""
+    ends = [one.end for one in found]
     for token in JSON_TOKEN.finditer(text):
         is_string = text[token.start()] == '"'
-        start, stop = token.start() + is_string, token.end() - is_string
-        for at in range(bisect.bisect_right(stops, start), len(stretches)):
-            stretch = stretches[at]
-            if stretch.start >= stop:
+        start, end = token.start() + is_string, token.end() - is_string
+        for at in range(bisect.bisect_right(ends, start), len(found)):
+            one = found[at]
+            if one.start >= end:
                 break
             if not is_string:
-                yield Stretch(start, stop, f'"{stretch.replacement}"')
+                yield MarkedSpan(start, end, f'"{one.label}"')
                 break
-            yield Stretch(max(start, stretch.start), min(stop, stretch.stop), stretch.replacement)
+            yield MarkedSpan(max(start, one.start), min(end, one.end), one.label)
 
 
 def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
@@ -138,13 +105,12 @@ def _spans(pattern: str, text: str) -> Iterator[tuple[int, int]]:
         yield from ((start, stop) for start, stop in map(match.span, groups) if start < stop)
 
 
-Finder = Callable[[str], Iterable[tuple[int, int]]]
-FINDERS: dict[RedactionKind, Finder] = {
+FINDERS: dict[RedactionKind, Callable[[str], Iterable[tuple[Any, ...]]]] = {
     "card": secrets.find_cards,
     "email": functools.partial(_spans, EMAIL),
     "iban": lambda text: (span for span in _spans(IBAN, text) if is_iban(text[slice(*span)])),
     "phone": functools.partial(_spans, PHONE),
-    "secret": lambda text: (found[:2] for found in secrets.find_as_written(text)),
+    "secret": secrets.find_as_written,
 }
 """The functions that yield the spans of a kind in a text."""
 

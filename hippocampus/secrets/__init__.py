@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -31,12 +31,12 @@ KINDS = (
 _REPLACED = re.compile(rf"\[({'|'.join(KINDS)}) left out\]")
 
 
-class Secret(NamedTuple):
-    """A span of a text, and the kind of secret in it."""
+class MarkedSpan(NamedTuple):
+    """A span of a text, with the kind of secret in it, or with its replacement."""
 
     start: int
     end: int
-    kind: str
+    label: str
 
 
 _KEYS = (
@@ -159,29 +159,41 @@ would be followed there again after every match of another.
 """
 
 
-def find(text: str, *, cards: bool = False) -> list[Secret]:
-    """Return the secrets of a text in order, without overlaps.
+def spans(text: str, *finders: Callable[[str], Iterable[tuple[int, int, str]]]) -> list[MarkedSpan]:
+    """Return what finders find in a text, in order and without overlaps.
 
-    Args:
-        text: the text to search, as written and with its encodings decoded.
-        cards: whether the numbers of payment cards are secrets here.
+    The text is searched as written and with its encodings decoded, as models and our readers decode
+    escapes. An encoded part is found whole.
     """
-    found = []
-    for layer in layers(text):
-        found += [
-            Secret(*layer.source(start, end), kind)
-            for start, end, kind in find_as_written(layer.text)
-        ]
-        cards_found = find_cards(layer.text) if cards else ()
-        found += [Secret(*layer.source(*span), CARD_NUMBER) for span in cards_found]
+    found = [
+        MarkedSpan(*layer.source(start, end), label)
+        for layer in layers(text)
+        for plain in (searchable(layer.text),)
+        for find in finders
+        for start, end, label in find(plain)
+    ]
     found.sort(key=lambda one: (one.start, -one.end))
-    kept: list[Secret] = []
+    kept: list[MarkedSpan] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
         elif one.end > kept[-1].end:
             kept[-1] = kept[-1]._replace(end=one.end)
     return kept
+
+
+def with_labels(text: str, marked: Iterable[MarkedSpan]) -> str:
+    """Return a text with the labels of spans, which are in order, in place of the spans."""
+    pieces, end = [], 0
+    for one in marked:
+        pieces += [text[end : one.start], one.label]
+        end = one.end
+    return "".join([*pieces, text[end:]])
+
+
+def find(text: str, *, cards: bool = False) -> list[MarkedSpan]:
+    """Return the secrets of a text in order, without overlaps; with `cards`, the numbers of payment cards too."""
+    return spans(text, find_as_written, find_cards) if cards else spans(text, find_as_written)
 
 
 def redacted(text: str) -> str:
@@ -195,16 +207,13 @@ def redacted(text: str) -> str:
 
 def replaced(text: str, replacement: str) -> str:
     """Return a text with a replacement for each secret; `{}` in it is the kind."""
-    pieces, end = [], 0
-    for one in find(text, cards=True):
-        pieces += [text[end : one.start], replacement.format(one.kind)]
-        end = one.end
-    return "".join([*pieces, text[end:]])
+    found = find(text, cards=True)
+    return with_labels(text, (one._replace(label=replacement.format(one.label)) for one in found))
 
 
 def kinds_in(text: str) -> str:
     """Return the kinds of secrets that a text has, or had, as words; empty if it has none."""
-    kinds = [*_REPLACED.findall(text), *(one.kind for one in find(text, cards=True))]
+    kinds = [*_REPLACED.findall(text), *(one.label for one in find(text, cards=True))]
     return " and ".join(dict.fromkeys(kinds))
 
 
@@ -217,32 +226,31 @@ def names_secret(text: str) -> bool:
     return spoken.NAMED.search(text) is not None
 
 
-def find_as_written(text: str) -> Iterator[Secret]:
-    """Yield the secrets of a text without decoding it; some may overlap."""
-    plain = searchable(text)
+def find_as_written(plain: str) -> Iterator[MarkedSpan]:
+    """Yield the secrets of a searchable text without decoding it; some may overlap."""
     for patterns, kind, holds in FORMS:
         for match in chain.from_iterable(matches(pattern, plain) for pattern in patterns):
             start, end = match.span(match.lastindex or 0)
             if holds(plain[start:end]):
-                yield Secret(start, end, kind)
+                yield MarkedSpan(start, end, kind)
     # The values that follow the name of a secret: in a setting, in a list, on its line, below it in a table.
     for pattern in SETTINGS:
         for match in matches(pattern, plain):
             start, end = match.span(match.lastindex)
             name = plain[slice(*match.span(1))]
             if _is_value(name, plain[start:end], quoted=plain[start - 1] in "\"'`>"):
-                yield Secret(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
+                yield MarkedSpan(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
     for match in chain.from_iterable(matches(pattern, plain) for pattern in LISTED):
         name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
         if issued.is_mixed(listed) or (STRONG.search(name) and listed[0] in "\"'"):
             start = match.start(2)
-            yield Secret(start, start + len(listed.rstrip()), CREDENTIAL)
+            yield MarkedSpan(start, start + len(listed.rstrip()), CREDENTIAL)
     yield from _on_lines(plain)
     yield from _in_columns(plain)
-    yield from (Secret(*span) for span in spoken.values(plain, compiled(spoken.HINTS).search))
+    yield from (MarkedSpan(*span) for span in spoken.values(plain, compiled(spoken.HINTS).search))
 
 
-def _in_columns(plain: str) -> Iterator[Secret]:
+def _in_columns(plain: str) -> Iterator[MarkedSpan]:
     """Yield the values of a table below the name of a secret; a row may end before its last cell."""
     done, plain = 0, plain if plain.isascii() else plain.translate(BARS)
     for found in matches(COLUMN, plain):
@@ -269,7 +277,7 @@ def _in_columns(plain: str) -> Iterator[Secret]:
                 if name and is_whole and _is_value(name, value, quoted=False):
                     begin = row.start() + row[0].find(value, at)
                     kind = PASSWORD if STRONG.search(name) else CREDENTIAL
-                    yield Secret(begin, begin + len(value), kind)
+                    yield MarkedSpan(begin, begin + len(value), kind)
 
 
 def _cells(line: str, head: str, sign: str) -> Iterator[tuple[int, int]]:
@@ -283,7 +291,7 @@ def _cells(line: str, head: str, sign: str) -> Iterator[tuple[int, int]]:
         yield from ((at, end) for at, end in itertools.pairwise([*starts, len(line)]) if at < end)
 
 
-def _on_lines(plain: str) -> Iterator[Secret]:
+def _on_lines(plain: str) -> Iterator[MarkedSpan]:
     """Yield the values that are unlike code on a line with a name: `setPassword("x")`, `| Password | x |`."""
     done = 0
     for name in matches(NAMED, plain):
@@ -293,15 +301,14 @@ def _on_lines(plain: str) -> Iterator[Secret]:
             text = value[0].rstrip(".:?})")
             if _is_unlike_code(text, MIN_PASSWORD if is_password else MIN_KEY):
                 end = value.start() + len(text.rstrip("!"))
-                yield Secret(value.start(), end, PASSWORD if is_password else CREDENTIAL)
+                yield MarkedSpan(value.start(), end, PASSWORD if is_password else CREDENTIAL)
 
 
-def find_cards(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of payment cards' numbers: of an issuer's form, with a valid check digit."""
-    plain = searchable(text)
+def find_cards(plain: str) -> Iterator[MarkedSpan]:
+    """Yield the numbers of payment cards in a searchable text: of an issuer's form, with a valid check digit."""
     for match in matches(CARD, plain):
         if is_card(plain[slice(*match.span(1))]):
-            yield match.span(1)
+            yield MarkedSpan(match.start(1), match.end(1), CARD_NUMBER)
 
 
 CARD = (
