@@ -12,13 +12,12 @@ from importlib import resources
 from typing import Any
 
 from hippocampus import patterns
-from hippocampus.secrets import encodings
+from hippocampus.secrets.encodings import searchable
 
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
 )
 """Scripts whose words are not separated by spaces, or have particles attached."""
-searchable = encodings.searchable
 LETTER = r"[\p{L}\p{M}\p{N}_]"
 TYPOGRAPHY = str.maketrans(
     {

@@ -28,6 +28,7 @@ from hippocampus.policy.words import (
     checked,
     described,
 )
+from hippocampus.secrets.encodings import searchable
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
 
@@ -265,7 +266,7 @@ class Subject:
     @functools.cached_property
     def searchable(self) -> str:
         """The text that patterns search."""
-        return matching.searchable(self.text)
+        return searchable(self.text)
 
     @functools.cached_property
     def folded(self) -> str:
@@ -286,7 +287,7 @@ class Subject:
         found = [data[key]] if is_key else [value for _, value in at_path(data, key)]
         for value in found:
             written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield matching.searchable(written)
+            yield searchable(written)
 
 
 def record_subject(record: Record, text: str) -> Subject:
