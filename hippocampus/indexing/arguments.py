@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from hippocampus.formats.calls import file_of, leaves_in
 from hippocampus.indexing.extraction import (
     WORDLESS,
     EntryLine,
-    Extraction,
     ExtractionContext,
     counted,
     cut,
@@ -91,7 +89,14 @@ class _Shortener:
         if not isinstance(value, str) or len(value) <= SHORT_CHARACTERS:
             return value
         if NAMING.search(key):
-            short = HEREDOC.sub(self._written, value)
+            short = HEREDOC.sub(
+                lambda match: (
+                    match[0]
+                    if len(match[3]) <= SHORT_CHARACTERS
+                    else match[1] + self.excerpt(match[3]) + match[4]
+                ),
+                value,
+            )
             if len(short) <= MAX_NAMING:
                 return value if short == value else self._framed(short, value)
         if REPLACED.match(key):  # the first line shows its place in a file
@@ -100,12 +105,6 @@ class _Shortener:
             more = f"\n… {counted(len(rest), 'more line')}" if rest else ""
             return self._framed(opening + more, value)
         return self._framed(self.excerpt(value, str(before)), value)
-
-    def _written(self, match: re.Match[str]) -> str:
-        """Return a text that a command writes, as an excerpt where it is long."""
-        if len(match[3]) <= SHORT_CHARACTERS:
-            return match[0]
-        return match[1] + self.excerpt(match[3]) + match[4]
 
     def _framed(self, short: str, whole: str) -> str:
         """Return a shortened text below the frame, or the whole where that is no longer."""
@@ -132,21 +131,17 @@ class _Shortener:
         extraction = extraction_of(text, context)
         most = PROSE_TOKENS if extraction.kind == "prose" and self._file and is_awake else most
         if any(line.number is not None for line in extraction.lines):
-            extraction = replace(extraction, lines=tuple(_own_lines(extraction, before)))
+            replaced = {line.strip() for line in before.splitlines()}
+            own: list[EntryLine] = []  # without headings
+            for line in extraction.lines:
+                if line.number is not None and not WORDLESS.fullmatch(line.text):
+                    rows = {row.strip() for row in line.text.split("\n")}
+                    keep = bool(replaced) and not replaced >= rows
+                    own.append(replace(line, keep=keep, parent=None))
+            extraction = replace(extraction, lines=own)
         if before and is_awake:
             changed = sum(tokens.count(line.text) + 1 for line in extraction.lines if line.keep)
             most = max(most, min(CHANGED_TOKENS, changed))
         room = max(0, most - tokens.count(extraction.summary))
         chosen = choose(extraction, context, Price(0.0, 1.0, room, room))
         return "\n".join(as_content(line) for line in (extraction.summary, *chosen))
-
-
-def _own_lines(extraction: Extraction, before: str) -> Iterator[EntryLine]:
-    """Yield the own lines of a text without headings; lines that the text before lacks come first."""
-    replaced = {line.strip() for line in before.splitlines()}
-    for line in extraction.lines:
-        if line.number is None or WORDLESS.fullmatch(line.text):
-            continue
-        rows = line.text.split("\n")
-        is_changed = bool(replaced) and not replaced.issuperset(row.strip() for row in rows)
-        yield replace(line, keep=is_changed, parent=None)

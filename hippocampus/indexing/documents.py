@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from hippocampus.formats.json_text import NOTHING
 from hippocampus.indexing.extraction import (
+    NUMBER,
     PLACE,
     EntryLine,
     Extraction,
@@ -54,8 +54,6 @@ INLINE_CHARACTERS = 240
 INLINE_ITEMS = 12
 MAX_SUMMED = 6
 """How many lists a summary names."""
-MIN_MAP = 3
-"""From this number of like objects on, an object is a table with a key column."""
 
 
 @dataclass(slots=True)
@@ -63,8 +61,8 @@ class _Walk:
     """What a walk through a document has found so far."""
 
     lines: list[EntryLine] = field(default_factory=list)
-    tables: dict[str, tuple[int, str]] = field(default_factory=dict)
-    """By the path of a list, how many records it has, and the step to the first."""
+    tables: dict[str, int] = field(default_factory=dict)
+    """By the path of a list, how many records it has."""
     longest: tuple[int, str] = (0, "")
     """The characters of the longest text, and its path."""
     data: dict[str, Any] = field(default_factory=dict)
@@ -76,29 +74,36 @@ class _Walk:
             self._object(value, path, depth)
         elif isinstance(value, list):
             self._list(value, path, depth)
-        elif isinstance(value, str) and len(value) > INLINE_CHARACTERS:
-            self._text(value, path)
-        else:
+        elif not _is_long(value):
             self._pairs([(path or "value", value)], "", depth)
+        else:  # a long text is below its key, so that its lines are unchanged
+            self.longest = max(self.longest, (len(value), path))
+            first, size = len(self.lines), counted(value.count("\n") + 1, "line")
+            head = f"{path or 'text'}: text, {size}, {len(value):,} characters"
+            self.lines.append(EntryLine(head, WEIGHTS.pair, count=0))
+            for line in excerpt(rows_of(value)):
+                weight, form = WEIGHTS.text * line.weight, "  {}: "
+                below = EntryLine(
+                    line.text, weight, parent=first, count=0, number=line.number, form=form
+                )
+                self.lines.append(below)
 
     def _object(self, value: dict[str, Any], path: str, depth: int) -> None:
-        if _is_map_of_records(value):
-            rows = [{"key": key, **inner} for key, inner in value.items()]
-            keyed = replace(table_of(path or "list", rows), numbers=())
-            self._table(path, keyed, f".{next(iter(value))}")
-            return
         pairs: list[tuple[str, Any]] = []
         for key, inner in value.items():
             self.values += 1
             if self.values > MAX_VALUES or depth > MAX_DEPTH:
                 break
-            short = _short_form(inner)
-            if short is not NOTHING:
+            short = inner
+            if isinstance(inner, list) and 0 < len(inner) <= INLINE_ITEMS:
+                is_flat = not any(isinstance(item, dict | list) for item in inner)
+                short = f"[{', '.join(map(str, inner))}]" if is_flat else inner
+            if isinstance(short, dict | list) or _is_long(short):
+                self._pairs(pairs, path, depth)
+                pairs = []
+                self.read(inner, f"{path}.{key}" if path else str(key), depth + 1)
+            else:
                 pairs.append((key, short))
-                continue
-            self._pairs(pairs, path, depth)
-            pairs = []
-            self.read(inner, f"{path}.{key}" if path else str(key), depth + 1)
         self._pairs(pairs, path, depth)
 
     def _pairs(self, pairs: list[tuple[str, Any]], path: str, depth: int) -> None:
@@ -124,15 +129,13 @@ class _Walk:
         if depth > MAX_DEPTH or not value:
             return
         if len(value) > 1 and {*map(type, value)} == {dict}:
-            self._table(path, table_of(path or "list", value))
-        elif any(isinstance(item, dict | list) for item in value):
+            self.tables[path] = len(value)
+            self.lines += lines_of(table_of(path or "list", value), len(self.lines))
+        elif any(isinstance(item, dict | list) or _is_long(item) for item in value):
             for at, item in enumerate(value[:MAX_VALUES]):
                 if len(self.lines) > MAX_VALUES:  # lists in lists multiply
                     break
                 self.read(item, f"{path}[{at}]", depth + 1)
-        elif any(isinstance(item, str) and len(item) > INLINE_CHARACTERS for item in value):
-            for at, item in enumerate(value[:MAX_VALUES]):
-                self.read(item, f"{path}[{at}]", depth)
         else:
             first = len(self.lines)
             self.lines.append(
@@ -141,41 +144,23 @@ class _Walk:
             items = [cell(item, INLINE_CHARACTERS) for item in value]
             self.lines += packed(items, "  ", weight=WEIGHTS.items, parent=first)
 
-    def _table(self, path: str, table: Table, first: str = "[0]") -> None:
-        """Write a table; `first` is the step from its path to the first row."""
-        self.tables[path] = table.total, first
-        self.lines += lines_of(table, len(self.lines))
-
-    def _text(self, text: str, path: str) -> None:
-        """Write a long text below its key, so that its lines are unchanged."""
-        self.longest = max(self.longest, (len(text), path))
-        first = len(self.lines)
-        head = f"{path or 'text'}: text, {counted(text.count(chr(10)) + 1, 'line')}, {len(text):,} characters"
-        self.lines.append(EntryLine(head, WEIGHTS.pair, count=0))
-        for line in excerpt(rows_of(text)):
-            weight = WEIGHTS.text * line.weight
-            self.lines.append(
-                EntryLine(
-                    line.text, weight, parent=first, count=0, number=line.number, form="  {}: "
-                )
-            )
-
 
 def read(value: Any) -> Extraction:
     """Return the extraction of a JSON value."""
     walk = _Walk()
     walk.read(value, "", 0)
-    kind = "schema" if _is_schema(value) else "json"
-    summary = f"JSON, {counted(len(value), 'key' if isinstance(value, dict) else 'item')}"
+    keys = value if isinstance(value, dict) else {}
+    is_api = "paths" in keys and ("openapi" in keys or "swagger" in keys)
+    is_model = "properties" in keys and ("$schema" in keys or keys.get("type") == "object")
+    summary = f"JSON, {counted(len(value), 'key' if keys is value else 'item')}"
     selectors = []
     if walk.tables:
-        named = [f"{path or 'list'} {count}" for path, (count, _) in walk.tables.items()]
+        named = [f"{path or 'list'} {count}" for path, count in walk.tables.items()]
         if (more := len(named) - MAX_SUMMED) > 0:
             named[MAX_SUMMED:] = [f"{more} more lists"]
-        total = sum(count for count, _ in walk.tables.values())
-        summary = f"JSON, {counted(total, 'record')}: {', '.join(named)}"
-        largest, (_, first) = max(walk.tables.items(), key=lambda table: table[1][0])
-        selectors.append(f'path="{_from_root(largest)}{first}"')
+        summary = f"JSON, {counted(sum(walk.tables.values()), 'record')}: {', '.join(named)}"
+        largest = max(walk.tables, key=walk.tables.__getitem__)
+        selectors.append(f'path="{_from_root(largest)}[0]"')
     if walk.longest[0]:
         selectors.append(f'path="{_from_root(walk.longest[1])}"')
     elif not walk.tables and isinstance(value, dict):
@@ -183,40 +168,13 @@ def read(value: Any) -> Extraction:
         selectors.append(f'path="$.{deep or next(iter(value), "")}"')
     elif not walk.tables:
         selectors.append('path="$[0]"')
+    kind = "schema" if is_api or is_model else "json"
     return Extraction(kind, summary, tuple(walk.lines), walk.data, tuple(selectors), "values")
 
 
-def _is_schema(value: Any) -> bool:
-    """Return whether a value is an OpenAPI document or a JSON Schema."""
-    if not isinstance(value, dict):
-        return False
-    if isinstance(value.get("paths"), dict) and ("openapi" in value or "swagger" in value):
-        return True
-    is_defining = any(
-        isinstance(value.get(key), dict) for key in ("$defs", "definitions", "schemas")
-    )
-    is_object = is_defining or "$schema" in value or value.get("type") == "object"
-    return isinstance(value.get("properties"), dict) and is_object
-
-
-def _short_form(value: Any) -> Any:
-    """Return a short scalar, or a short list of scalars as its text; else `NOTHING`."""
-    if isinstance(value, list) and 0 < len(value) <= INLINE_ITEMS:
-        is_flat = not any(isinstance(item, dict | list) for item in value)
-        value = f"[{', '.join(map(str, value))}]" if is_flat else value
-    is_long = isinstance(value, str) and len(value) > INLINE_CHARACTERS
-    return NOTHING if is_long or isinstance(value, dict | list) else value
-
-
-def _is_map_of_records(value: dict[str, Any]) -> bool:
-    """Return whether an object's keys are names of like records, as ids in a lookup table are."""
-    if len(value) < MIN_MAP:
-        return False
-    inner = list(value.values())[:20]
-    if not all(isinstance(record, dict) for record in inner):
-        return False
-    common = set(inner[0]).intersection(*inner[1:])
-    return len(common) * 2 >= max(len(record) for record in inner) > 0
+def _is_long(value: Any) -> bool:
+    """Return whether a value is a text that follows its key."""
+    return isinstance(value, str) and len(value) > INLINE_CHARACTERS
 
 
 def _from_root(path: str) -> str:
@@ -285,12 +243,12 @@ class Table:
 
     name: str
     rows: Sequence[TableRow]
-    numbers: Sequence[int] = ()
-    """Their lines in the content, or their places in a list; none where keys name the rows."""
-    form: str = "{}: "
+    numbers: Sequence[int]
+    """Their lines in the content, or their places in a list."""
+    total: int
+    """How many rows the content has: more than `rows`, where it has too many."""
+    form: str = NUMBER
     """How a number is written before a row."""
-    total: int = 0
-    """How many rows the content has, where that is more than `rows`."""
     noun: str = "record"
     header: Sequence[str] = ()
     """The names of the columns, where the content has them apart from the rows."""
@@ -361,7 +319,7 @@ def row_of(record: Any) -> TableRow:
 def table_of(name: str, records: Sequence[Any]) -> Table:
     """Return a list of records as a table."""
     rows = [row_of(record) for record in records[:MAX_ROWS]]
-    return Table(name, rows, range(len(rows)), PLACE, len(records))
+    return Table(name, rows, range(len(rows)), len(records), PLACE)
 
 
 def cell(value: Any, most: int = CELL_CHARACTERS) -> str:
@@ -388,7 +346,7 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     """Return the lines of a table; `first` is the number that the first of them will have."""
     cells = [row.cells for row in table.rows]
     columns = _columns(cells)
-    total, count = max(table.total, len(cells)), len(cells)
+    total, count = table.total, len(cells)
     constant = [
         column for column in columns if column.distinct == 1 and column.present == count > 1
     ]
@@ -415,7 +373,7 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         at = first + len(lines)
         row_cells = cells_of(map(row.cells.get, shown_names), nothing="")
         text = " | ".join(row_cells).rstrip(" |") or "-"
-        own = table.numbers[number] if table.numbers else None
+        own = table.numbers[number]
         lines.append(EntryLine(text, parent=first, number=own, unit=unit, form=table.form))
         filled = ", ".join(
             f"{column.name}={cell(row.cells[column.name], DETAIL_CHARACTERS)}"

@@ -23,6 +23,8 @@ NUMBER, PLACE = "{}: ", "[{}] "
 """The forms of a line with its number in the content, and with its place in a list."""
 PACKED_CHARACTERS = 110
 """How long a line of packed items may grow: about 30 tokens."""
+FILLED = 2 / 3
+"""A text in which spaces are rare is cut between words only in its last third."""
 SPACES = re.compile(r"\s+")
 
 
@@ -137,7 +139,7 @@ def cut(text: str, characters: int) -> str:
     flat = SPACES.sub(" ", text[: 4 * characters]).strip()
     if len(flat) <= characters:
         return flat
-    end = flat.rfind(" ", 0 if flat.isascii() else characters * 2 // 3, characters + 1)
+    end = flat.rfind(" ", 0 if flat.isascii() else int(FILLED * characters), characters + 1)
     return f"{flat[: end if end > 0 else characters]}…"
 
 
@@ -252,7 +254,7 @@ FAILURE = re.compile(
     r"\b[A-Z]\w*(?:Error|Exception)\b|\b(?:[Ff]ail(?:ed|ing|ure)?|FAIL(?:ED)?)\b|[✗✘❌]"
 )
 FAILURE_SIGNS = ("rror", "xception", "ail", "FAIL", "✗", "✘", "❌")
-"""Every failure has one of them: searching for these takes a tenth of the time."""
+"""Every failure has one: a search for the signs takes a tenth of the time."""
 NOTICE = re.compile(
     r"(?i)\btruncated\b|\bshowing (?:lines? |results? )?\d|\boffset\s?[=:]|\bmore lines?\b|"
     r"\blines? (?:above|below|omitted|left)\b|\bomitted\b|\bend of file\b|\blines total\b|\btoo large\b|"
@@ -373,7 +375,7 @@ CODED = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@#-]*")
 TELLING = re.compile(r"[0-9_:@#]|[a-z][A-Z]|\w\.\w|\w-\w")
 OPAQUE = re.compile(r"[A-Za-z0-9+/_=-]{40,}")
 """Long and without a word in it: encoded bytes, which are not typed again."""
-SHORT_CHARACTERS = 80
+SHORT_CHARACTERS, MAX_SHAPED = 80, 320
 MAX_ID_CHARACTERS = 80
 PART_CHARACTERS = 1 << 20
 REMEMBERED_CHARACTERS = 500
@@ -432,7 +434,7 @@ def shape_of(value: object) -> Shape:
     if isinstance(value, int | float):
         return "number"
     text = str(value)
-    return "text" if len(text) > 4 * SHORT_CHARACTERS else _shape_of_text(text)
+    return "text" if len(text) > MAX_SHAPED else _shape_of_text(text)
 
 
 @functools.lru_cache(maxsize=2_048)

@@ -182,4 +182,4 @@ def _table(
         known.add(header[-1])
     records = (zip(header, map(str.strip, row), strict=False) for row in cells[:most_rows])
     rows = [TableRow(dict(record)) for record in records]
-    return Table("table", rows, numbers, total=len(cells), noun="row", header=header)
+    return Table("table", rows, numbers, len(cells), noun="row", header=header)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from html import unescape
 from typing import NamedTuple
 
@@ -28,14 +28,19 @@ COMPONENT = ("className=", "={() =>", "=> {", "import React", "@click=", "v-if="
 """Signs of a source with markup in its code."""
 NUMBERED_TAG = re.compile(r"^[ \t]*\*?\[\d+\]<\w", re.MULTILINE)
 """A line of a snapshot such as `[12]<button>Send</button>`, which has its ref and its label."""
-CHARACTERS_PER_TAG = 400
+CHARACTERS_PER_TAG, MIN_TAGS = 400, 3
 """A page has a tag at least so often."""
+MAX_INSIDE, INSIDE = 0.6, 8
+"""How sure tags inside of another text make it at most, and how many times more of them it takes."""
+SNAPSHOT = 1.2
+"""How much surer lines of a snapshot are than their share."""
 
 MAX_ELEMENTS = 5_000
 CONTROL, HEADING, LINK, LANDMARK, TEXT = 5.0, 1.8, 0.9, 0.7, 0.6
 """The weights of elements; headings and landmarks begin a section."""
 MAX_KEPT_MESSAGES = 5
 TEXT_CHARACTERS, TARGET_CHARACTERS, ROLE_CHARACTERS = 220, 300, 30
+TITLE_CHARACTERS, LABEL_CHARACTERS, MAX_ROLES = 120, 80, 4
 
 
 class PageElement(NamedTuple):
@@ -48,14 +53,6 @@ class PageElement(NamedTuple):
     """Of a control or a link: those of one role in a section share their lines."""
     is_message: bool = False
     """Whether it is an alert or a status of the page, such as a failed payment."""
-
-
-class Page(NamedTuple):
-    """A page as it was read."""
-
-    elements: Sequence[PageElement]
-    title: str = ""
-    url: str = ""
 
 
 def recognises(text: str) -> float:
@@ -75,10 +72,11 @@ def extract(text: str) -> Extraction | None:
     if not elements and not title:
         return None
     counts = Counter(element.role for element in elements if element.role)
-    rendered = ", ".join(counted(count, role) for role, count in counts.most_common(4))
-    head = " ".join(filter(None, (form, f'"{cut(title, 120)}"' if title else "", url)))
+    most = counts.most_common(MAX_ROLES)
+    rendered = ", ".join(counted(count, role) for role, count in most)
+    head = " ".join(filter(None, (form, f'"{cut(title, TITLE_CHARACTERS)}"' if title else "", url)))
     summary = f"{head}: {rendered}" if rendered else head
-    data = {**dict(counts.most_common(4)), "title": title, "url": url}
+    data = {**dict(most), "title": title, "url": url}
     return Extraction("page", summary, tuple(_lines_of(elements)), data, ('pattern="…"',), "items")
 
 
@@ -119,18 +117,28 @@ def _is_markup(text: str) -> float:
     start = sample.lstrip()
     found = len(TAGS.findall(sample))
     share = found * CHARACTERS_PER_TAG / max(len(sample), CHARACTERS_PER_TAG)
-    if found < 3:
+    if found < MIN_TAGS:
         return 0.0
-    return min(1.0, share / 2) if start[:1] == "<" else min(0.6, share / 8)
+    return min(1.0, share / 2) if start[:1] == "<" else min(MAX_INSIDE, share / INSIDE)
 
 
 def _is_snapshot(text: str) -> float:
     lines = [line.rstrip()[:LINE_CHARACTERS] for line in text[:SAMPLE_CHARACTERS].split("\n")]
     sample = [line for line in lines if line.strip()][:SAMPLE_LINES]
-    if len(sample) < 3:
+    if len(sample) < MIN_TAGS:
         return 0.0
-    share = sum(map(_is_snapshot_line, sample)) / len(sample)
-    return min(1.0, share * 1.2) if share >= 0.35 else 0.0
+    found = 0
+    for line in sample:  # an element has a known role with a ref or a quoted name
+        match = ELEMENT.fullmatch(line)
+        if match is None or match["role"].lstrip("<") not in WEIGHT_OF_ROLE:
+            found += URL_LINE.fullmatch(line) is not None
+        elif match["role"][0] != "<" or match["before"]:
+            rest = match["rest"]
+            is_named = match["before"] or QUOTED.match(rest) or REF.search(rest) or "[" in rest[:3]
+            is_item = line.lstrip().startswith("- ") and rest[:1] in (":", "")
+            found += bool(is_named or is_item or BARE_REF.search(rest))
+    share = found / len(sample)
+    return min(1.0, share * SNAPSHOT) if share >= MIN_CONFIDENCE / SNAPSHOT else 0.0
 
 
 # HTML, tag by tag
@@ -157,31 +165,28 @@ MIN_TEXT = 25
 """Shorter pieces of running text say nothing by themselves."""
 
 
-def _read_html(text: str) -> Page:
-    page = _HtmlReader()
-    shown, end = " ".join(_shown(text)), 0
-    for count, match in enumerate(TAG.finditer(shown)):
-        page.text(shown[end : match.start()])
-        page.tag(match["name"].lower(), bool(match["close"]), match["attributes"])
-        end = match.end()
-        if count >= MAX_TAGS or len(page.elements) >= MAX_ELEMENTS:
+def _read_html(text: str) -> tuple[list[PageElement], str, str]:
+    page, parts, at = _HtmlReader(), list[str](), 0
+    while at < len(text):  # the parts between scripts, styles, drawings and comments
+        match = HIDDEN.search(text, at)
+        parts.append(text[at : match.start() if match else len(text)])
+        if match is None:
             break
-    page.text(shown[end : end + ATTRIBUTE_CHARACTERS])
-    page.flush()
-    return Page(page.elements, page.title)
-
-
-def _shown(text: str) -> Iterator[str]:
-    """Yield the parts of a page between scripts, styles, drawings and comments."""
-    at = 0
-    while match := HIDDEN.search(text, at):
-        yield text[at : match.start()]
         end = re.compile(rf"</{match['name']}\b" if match["name"] else "--(?=>)", re.IGNORECASE)
         found = end.search(text, match.end())
         if found is None:
-            return
+            break
         at = found.end() + text[found.end() : found.end() + 1].startswith(">")
-    yield text[at:]
+    shown, start = " ".join(parts), 0
+    for count, match in enumerate(TAG.finditer(shown)):
+        page.text(shown[start : match.start()])
+        page.tag(match["name"].lower(), bool(match["close"]), match["attributes"])
+        start = match.end()
+        if count >= MAX_TAGS or len(page.elements) >= MAX_ELEMENTS:
+            break
+    page.text(shown[start : start + ATTRIBUTE_CHARACTERS])
+    page.flush()
+    return page.elements, page.title, ""
 
 
 class _HtmlReader:
@@ -243,7 +248,7 @@ class _HtmlReader:
         linked, self._linked = self._linked, 0
         self._texts, self._block = [], ""
         if block in ("td", "th"):
-            self._cells.append(cut(words, 80))
+            self._cells.append(cut(words, LABEL_CHARACTERS))
         elif words and block == "title":
             self.title = self.title or words
         elif words and re.fullmatch(r"h[1-6]", block):
@@ -288,10 +293,10 @@ class _HtmlReader:
         target = "" if target.startswith(("javascript:", "data:")) else target
         states = ", ".join(state for state in STATES if state in known)
         parts = (
-            cut(label, TEXT_CHARACTERS // 3),
+            cut(label, LABEL_CHARACTERS),
             _ref(known),
             f"→ {cut(target, TARGET_CHARACTERS)}" if target else "",
-            f'= "{cut(value, TEXT_CHARACTERS // 3)}"' if value else "",
+            f'= "{cut(value, LABEL_CHARACTERS)}"' if value else "",
             f"({states})" if states else "",
         )
         weight = LINK if role == "link" else CONTROL
@@ -338,21 +343,7 @@ MESSAGES = ("alert", "status", "alertdialog")
 MIN_LABEL = 12
 
 
-def _is_snapshot_line(line: str) -> bool:
-    """Return whether a line is an element of a snapshot: a known role with a ref or a quoted name."""
-    match = ELEMENT.fullmatch(line)
-    if match is None or match["role"].lstrip("<") not in WEIGHT_OF_ROLE:
-        return URL_LINE.fullmatch(line) is not None
-    if match["role"][0] == "<" and match["before"] is None:
-        return False
-    rest = match["rest"]
-    is_named = match["before"] or QUOTED.match(rest) or REF.search(rest) or BARE_REF.search(rest)
-    return bool(is_named or "[" in rest[:3]) or (
-        line.lstrip()[:2] == "- " and rest[:1] in (":", "")
-    )
-
-
-def _read_snapshot(text: str) -> Page:
+def _read_snapshot(text: str) -> tuple[list[PageElement], str, str]:
     elements: list[PageElement] = []
     known = {"url": "", "title": ""}
     addressed = 0
@@ -373,7 +364,7 @@ def _read_snapshot(text: str) -> Page:
             known[what] = known[what] or match["value"].strip("\"'`")
         if len(elements) >= MAX_ELEMENTS:
             break
-    return Page(elements, known["title"], known["url"])
+    return elements, known["title"], known["url"]
 
 
 def _element(match: re.Match[str], role: str) -> PageElement:

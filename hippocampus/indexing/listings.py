@@ -41,7 +41,7 @@ LONG = re.compile(
 TREE = re.compile(
     r"[ \u00a0│|]*+(?:[├└][─\u2500]{2,3}|[|`+\\]-{2,3}) ?.+|(?:total \d|\d+ director(?:y|ies)\b).*|\."
 )
-WEIGHED = re.compile(r"\d[\d.]*[KMGT]?B?\t(?P<name>\S.*)")
+WEIGHED = re.compile(r"^\d[\d.]*[KMGT]?B?\t(?=\S)")
 PATH = re.compile(
     r"(?:\./|\.\./|~/|/|[A-Za-z]:[\\/])?[\w.@+~%$()\[\]{},=#&!-]+(?:[\\/][\w.@+~%$()\[\]{},=#&! -]+)*/?"
 )
@@ -141,13 +141,6 @@ def _may_be(form: str, sample: list[str]) -> bool:
     return True
 
 
-def _is_path(line: str) -> bool:
-    """Return whether a line is a path or a file's name, with or without its weight."""
-    weighed = WEIGHED.fullmatch(line)
-    name = weighed["name"] if weighed else line
-    return "://" not in name and PATH.fullmatch(name) is not None and NAMED.search(name) is not None
-
-
 def _is_hit(line: str) -> bool:
     """Return whether a line reads as a hit with its file and line, or as one around a hit."""
     match = HIT.fullmatch(line)
@@ -160,7 +153,11 @@ FORMS: dict[str, Callable[[str], bool]] = {
     "long": lambda line: LONG.fullmatch(line) is not None,
     "tree": lambda line: TREE.fullmatch(line) is not None,
     "log": lambda line: COMMIT_LINE.fullmatch(line) is not None,
-    "paths": _is_path,
+    "paths": lambda line: (
+        "://" not in (name := WEIGHED.sub("", line))
+        and PATH.fullmatch(name) is not None
+        and NAMED.search(name) is not None
+    ),
     "hits": _is_hit,
     "headed hits": lambda line: (
         bool(NUMBERED.fullmatch(line) or HEADING.fullmatch(line)) or line == "--"

@@ -5,17 +5,15 @@ Their kinds are recognised, since a kind decides how long a text stays fresh.
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from hippocampus.indexing.code import definitions
 from hippocampus.indexing.extraction import (
     EntryLine,
     Extraction,
     LaterLines,
-    TextRow,
     counted,
     excerpt,
     lines_in,
@@ -40,6 +38,23 @@ DIFF_HEADS = ("diff ", "index ", "*** ", "new file ", "deleted file ", "rename "
 DIFF_WORDS = ("diff --", "@@ -", "*** ", "--- ", "Index: ")
 """Every sign has one."""
 
+DIFF_SHARE, LOOSE_DIFF = 0.7, 0.2
+"""From this share of its lines on a text is a diff, and how sure signs without them make it."""
+BEFORE_DIFF = 0.6
+"""How much less sure a share of text before the first sign makes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProseWeights:
+    """How much a line reads as one of prose; a sentence is 1."""
+
+    sentence_of_code: float = 0.2
+    markdown: float = 0.8
+    code: float = -0.3
+    other: float = 0.1
+
+
+PROSE = ProseWeights()
 SENTENCE = re.compile(
     r"(?:[^\W\d_]+['’,;:.()\"“”%-]{0,3} +(?:[\d,.%$€£–—-]+ +)?){5}|(?:[^\W\d_]['’-]?){1,30} .{20,}[.!?:…][\"”')\]*_]*$"
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]{6}"
@@ -54,50 +69,42 @@ CODE = re.compile(
 )
 ENDS_OF_CODE = (";", "{", "}")
 
-DATA_URL = re.compile(r"data:[a-z0-9.+-]{1,40}/[a-z0-9.+;=-]{1,99};base64,", re.IGNORECASE)
 UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffd]")
 UNPRINTABLE_SHARE = 0.05
 ENCODED = re.compile(
     r"(?<![A-Za-z0-9+/_-])(?:(?:[A-Za-z0-9+/_-]{60,}\r?\n){3,}[A-Za-z0-9+/_-]*|[A-Za-z0-9+/_-]{256,})={0,2}"
 )
 """Base64 and hexadecimal digits: wrapped lines, or one long run."""
-ENCODED_SHARE = 0.5
+ENCODED_SHARE, MIN_SIGNS = 0.5, 8
+"""A rule of dashes is no encoding: it has few different characters."""
 
 
 def extract(text: str, kind: str = "text") -> Extraction:
-    """Return the lines of any text, as an excerpt; of a blank one none."""
+    """Return the lines of any text, as an excerpt; of a blank one none.
+
+    Those of a source that define something have more weight: readers missed the names of functions
+    and types that they had written more than lines of them.
+    """
     if not text.strip():
         return Extraction("empty", "empty", ())
     total = lines_in(text)
     summary = f"{counted(total, 'line')}, {counted(len(text), 'character')}"
     data = {"lines": total, "characters": len(text)}
-    lines = LaterLines(functools.partial(_lines_of, text, kind))
-    return Extraction(kind, summary, lines, data, (f"lines=[1, {total}]",))
 
+    def read() -> Iterator[EntryLine]:
+        body = text
+        if kind == "binary":  # the text around encoded bytes, which end as many lines as they did
+            readable = UNPRINTABLE.sub("", text)
+            body = ENCODED.sub(lambda run: "…" + "\n" * run[0].count("\n"), readable)
+        rows = rows_of(body)
+        named = list(definitions([row.text for row in rows])) if kind == "code" else []
+        outer = min((line.depth for line in named), default=0)
+        weights = {rows[line.at].number: OUTER if line.depth == outer else INNER for line in named}
+        for line in excerpt(rows):
+            weight = max(line.weight, weights.get(line.number or 0, 0.0))
+            yield line if weight == line.weight else replace(line, weight=weight)
 
-def _lines_of(text: str, kind: str) -> list[EntryLine]:
-    if kind == "binary":  # the text around encoded bytes, which end as many lines as they did
-        readable = UNPRINTABLE.sub("", text)
-        text = ENCODED.sub(lambda run: "…" + "\n" * run[0].count("\n"), readable)
-    rows = rows_of(text)
-    lines = list(excerpt(rows))
-    return _outlined(lines, rows) if kind == "code" else lines
-
-
-def _outlined(lines: Sequence[EntryLine], rows: Sequence[TextRow]) -> list[EntryLine]:
-    """Return the lines of a source, those that define something with more weight.
-
-    Readers missed the names of functions and types that they had written more than lines of them.
-    """
-    found = {rows[line.at].number: line.depth for line in definitions([row.text for row in rows])}
-    outer = min(found.values(), default=0)
-    heads = {number: OUTER if depth == outer else INNER for number, depth in found.items()}
-    return [
-        replace(line, weight=weight)
-        if (weight := heads.get(line.number or 0, 0.0)) > line.weight
-        else line
-        for line in lines
-    ]
+    return Extraction(kind, summary, LaterLines(read), data, (f"lines=[1, {total}]",))
 
 
 def is_diff(text: str) -> float:
@@ -109,7 +116,7 @@ def is_diff(text: str) -> float:
     lines = sample[first.start() :].split("\n")
     inside = sum(line[:1] in "+-@ " or line.startswith(DIFF_HEADS) for line in lines) / len(lines)
     before = first.start() / max(1, len(sample))
-    return max(0.0, min(1.0, inside * 1.05) - 0.6 * before) if inside > 0.7 else 0.2
+    return max(0.0, inside - BEFORE_DIFF * before) if inside > DIFF_SHARE else LOOSE_DIFF
 
 
 def is_prose(text: str) -> float:
@@ -118,37 +125,28 @@ def is_prose(text: str) -> float:
     outside = FENCED.sub("", sample) if "```" in sample else sample
     lines = [line[:LINE_CHARACTERS] for line in outside.split("\n") if line.strip()][:SAMPLE_LINES]
     likeness = 0.0
-    for line in lines:  # one of code counts against it
+    for line in lines:
         is_code = line.rstrip().endswith(ENDS_OF_CODE) or CODE.match(line) is not None
         if SENTENCE.match(line.strip(" \t>*_#-•\"“'‘(|")):
-            likeness += 0.2 if is_code else 1.0
+            likeness += PROSE.sentence_of_code if is_code else 1.0
         elif MARKDOWN.match(line):
-            likeness += 0.8
+            likeness += PROSE.markdown
         else:
-            likeness += -0.3 if is_code else 0.1
+            likeness += PROSE.code if is_code else PROSE.other
     return max(0.0, min(MAX_CONFIDENCE, likeness / max(1, len(lines))))
 
 
 def is_binary(text: str) -> float:
     """Return how surely a text is bytes, as they are or encoded."""
     sample = text[:SAMPLE_CHARACTERS]
-    if DATA_URL.match(sample.lstrip()):
-        return MAX_CONFIDENCE
     unprintable = len(UNPRINTABLE.findall(sample)) / max(1, len(sample))
     if unprintable >= UNPRINTABLE_SHARE:
         return MAX_CONFIDENCE
     both_ends = sample + text[SAMPLE_CHARACTERS:][-SAMPLE_CHARACTERS:]
-    runs = (match[0] for match in ENCODED.finditer(both_ends))
-    share = sum(len(run) for run in runs if _is_encoded(run)) / max(1, len(both_ends))
+    runs = (run[0] for run in ENCODED.finditer(both_ends))
+    encoded = sum(len(run) for run in runs if len(set(run)) >= MIN_SIGNS)
+    share = encoded / max(1, len(both_ends))
     return min(MAX_CONFIDENCE, share) if share > ENCODED_SHARE else 0.0
-
-
-def _is_encoded(run: str) -> bool:
-    """Return whether a run has letters of both cases and digits, or is hexadecimal."""
-    sample = run[:SAMPLE_CHARACTERS]
-    is_hex = re.fullmatch(r"[0-9a-fA-F\s]+", sample) is not None and len(set(sample)) > 5
-    is_mixed = all(any(map(test, sample)) for test in (str.islower, str.isupper, str.isdigit))
-    return is_hex or is_mixed
 
 
 # Logs, test runs, stack traces and the output of builds
@@ -158,7 +156,6 @@ STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
 LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
 STAMPED_CHARACTERS = 60
 """Stamps and levels are in the first characters of a line."""
-LIST_SIGNS = ("-", "*", "|", "#")
 PROGRESS = re.compile(
     r"\[ *\d+(?:/\d+|%)\]|(?:PASS(?:ED)?|FAIL|SKIPPED|XFAIL|ok|✓|✔)\b|\? +\t"
     r"|=== RUN|(?:make|gcc|g\+\+|cc|ld|npm|yarn|pnpm|pip|cargo|go): |npm (?:ERR!|error|WARN|warn|notice)"
@@ -176,7 +173,7 @@ ANCHORS = re.compile(
     re.MULTILINE,
 )
 ANCHORED = 0.4
-"""How much surer one of them makes it."""
+"""How much surer an anchor makes it."""
 HEAD_CHARACTERS, TAIL_CHARACTERS = 30_000, 10_000
 LOG_LINES, LOG_CHARACTERS = 250, 240
 MAX_FAILURES = 8
@@ -203,20 +200,21 @@ def extract_log(text: str) -> Extraction:
     They have the reason and the place.
     """
     found = extract(text, "log")
-    return replace(found, lines=LaterLines(lambda: _with_failures(found.lines)))
 
+    def with_failures() -> Sequence[EntryLine]:
+        lines = found.lines
+        failed = {at for at, line in enumerate(lines) if says_failure(line.text)}
+        if len(failed) > MAX_FAILURES:
+            return lines
+        kept = failed | {at + 1 for at in failed}
+        for at in failed:  # a frame of Python has two lines, or three with the marks below its code
+            above = (
+                start for start in (at - 2, at - 3) if start >= 0 and FRAME.match(lines[start].text)
+            )
+            kept.update(range(next(above, at), at))
+        return [replace(line, keep=True) if at in kept else line for at, line in enumerate(lines)]
 
-def _with_failures(lines: Sequence[EntryLine]) -> Sequence[EntryLine]:
-    failed = {at for at, line in enumerate(lines) if says_failure(line.text)}
-    if len(failed) > MAX_FAILURES:
-        return lines
-    kept = failed | {at + 1 for at in failed}
-    for at in failed:  # a frame of Python has two lines, or three with the marks below its code
-        above = (
-            start for start in (at - 2, at - 3) if start >= 0 and FRAME.match(lines[start].text)
-        )
-        kept.update(range(next(above, at), at))
-    return [replace(line, keep=True) if at in kept else line for at, line in enumerate(lines)]
+    return replace(found, lines=LaterLines(with_failures))
 
 
 def is_log(text: str) -> float:
@@ -228,46 +226,38 @@ def is_log(text: str) -> float:
     lines = lines[:half] + lines[half:][-half:]
     if len(lines) < 2:
         return 0.0
-    likeness = sum(map(_likeness, lines))
+    likeness = 0
+    for line in lines:  # errors are mentioned in any text: they count only where a run prints them
+        opening = line[:STAMPED_CHARACTERS]
+        is_printed = PROGRESS.match(line) or OUTCOME.search(line) or FRAME.match(line)
+        likeness += bool(is_printed or STAMP.search(opening) or LEVEL.search(opening))
     anchored = ANCHORED if ANCHORS.search(sample) else 0.0
-    return min(1.0, likeness / len(lines) + anchored) if likeness >= 1 else anchored / 2
-
-
-def _likeness(line: str) -> float:
-    """Return how much a line reads as one of a log; errors are mentioned in any text."""
-    opening = line[:STAMPED_CHARACTERS]
-    if STAMP.search(opening) and not line.lstrip().startswith(LIST_SIGNS):
-        return 1.0
-    is_printed = PROGRESS.match(line) or OUTCOME.search(line) or FRAME.match(line)
-    return 1.0 if is_printed or LEVEL.search(opening) else 0.0
+    return min(1.0, likeness / len(lines) + anchored) if likeness else anchored / 2
 
 
 # The message of a failed tool, whole in its entry whatever the kind of content
 
 
 def message_of(text: str) -> list[str]:
-    """Return the first line, those with a word of failure, and the last."""
+    """Return the first line, those with a word of failure, and the last.
+
+    Of a long one it is the start, the end, and the words around the last status code, or else the
+    last word of failure: what a message echoes of a call comes before.
+    """
     lines = [line.strip() for line in text[:SCANNED_CHARACTERS].splitlines() if line.strip()]
-    if not lines:
-        return []
     telling = [
         line
         for line in lines[1:-1]
         if SAYS_SO.search(line[:MESSAGE_CHARACTERS]) and not PASSED.search(line[:OPENING])
     ]
-    ends = dict.fromkeys((lines[0], *telling[: MAX_LINES - 2], lines[-1]))
-    return list(map(_short, ends))
-
-
-def _short(line: str) -> str:
-    """Return a line whole, or of a long one its start, its end and the words around what decided.
-
-    That is the last status code, or the last word of failure: what a message echoes of a call comes before.
-    """
-    if len(line) <= MESSAGE_CHARACTERS:
-        return line
-    end = len(line) - ENDING
-    found = [*STATUS.finditer(line, OPENING, end)] or [*SAYS_SO.finditer(line, OPENING, end)]
-    start = max(OPENING, found[-1].start() - BEFORE) if found else end
-    middle = line[start : min(end, start + BEFORE + BEHIND)]
-    return " … ".join(filter(None, (line[:OPENING], middle, line[end:])))
+    message: list[str] = []
+    for line in dict.fromkeys((*lines[:1], *telling[: MAX_LINES - 2], *lines[-1:])):
+        if len(line) <= MESSAGE_CHARACTERS:
+            message.append(line)
+            continue
+        end = len(line) - ENDING
+        found = [*STATUS.finditer(line, OPENING, end)] or [*SAYS_SO.finditer(line, OPENING, end)]
+        start = max(OPENING, found[-1].start() - BEFORE) if found else end
+        parts = line[:OPENING], line[start : min(end, start + BEFORE + BEHIND)], line[end:]
+        message.append(" … ".join(filter(None, parts)))
+    return message

@@ -24,8 +24,6 @@ CHARACTERS_PER_TOKEN = 3
 LINE_TOKENS = 5
 """What a line costs by being one; without it crumbs would win over sentences."""
 MAX_RELEVANCE = 12.0
-INHERITED = 0.5
-"""The share of a heading's relevance that the lines below it have."""
 MAX_CITED = 60
 
 
@@ -47,8 +45,8 @@ class ChanceModel:
     """Of the logarithm of 1 and the identifiers that neither the view nor a line before shows."""
     old: float = -2.5
     """Where the line has identifiers and the view shows all of them already."""
-    task: float = 0.3
-    """Of BM25 of the line for the user's words, at most 12, divided by 4."""
+    task: float = 0.075
+    """Of BM25 of the line for the user's words, at most 12."""
     cited: float = 2.0
     """Where the agent has used an identifier of the line already."""
     around_cited: float = 1.0
@@ -57,7 +55,7 @@ class ChanceModel:
 
 CHANCE = ChanceModel()
 KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
-"""By kind, added to `bias`: lines of these are needed less often."""
+"""By kind, added to `bias`: their lines are needed less often."""
 AROUND_CITED = 2
 """Lines before and after a cited one that are needed to read it."""
 
@@ -192,7 +190,7 @@ def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float
         new = len(unknown - seen)
         seen |= unknown
         signals = constant + CHANCE.weight * math.log(max(line.weight, 0.01))
-        signals += CHANCE.task * (min(task, MAX_RELEVANCE) / 4) + CHANCE.new * math.log1p(new)
+        signals += CHANCE.task * min(task, MAX_RELEVANCE) + CHANCE.new * math.log1p(new)
         signals += CHANCE.old if found and not unknown else 0.0
         if around:
             signals += CHANCE.around_cited if line.number in around else 0.0
@@ -219,9 +217,7 @@ def _relevance(lines: Sequence[EntryLine], words: str) -> list[float]:
             counts[word] = counts.get(word, 0) + 1
     total = len(lines)
     rarity = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
-    own = [sum(rarity[word] for word in shared) for shared in found]
-    above = (own[line.parent] if line.parent is not None else 0.0 for line in lines)
-    return [score + INHERITED * parent for score, parent in zip(own, above, strict=True)]
+    return [sum(rarity[word] for word in shared) for shared in found]
 
 
 # The price of a token of an entry and of a hidden value, after *Economics* in SPEC.md

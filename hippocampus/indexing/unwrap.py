@@ -41,7 +41,7 @@ CONTAINERS = (dict, list)
 BLOCK_KEYS = {"type", "text", "annotations", "meta", "_meta"}
 ENVELOPE_KEYS = {"meta", "_meta", "content", "structuredContent", "isError"}
 ONLY_RESULT = {"result"}
-MAX_LAYERS = 8
+MAX_LAYERS, MAX_NOTED_LAYERS = 8, 4
 K = TypeVar("K")
 MIN_INNER = 24
 DOMINANT_CHARACTERS = 1_500
@@ -118,7 +118,19 @@ def _embedded(text: str, words: list[str]) -> Any:
         value, end = DECODER.raw_decode(text, first)
     except json_text.UNREADABLE:
         return NOTHING
-    value, end = _with_later_blocks(text, value, end)
+    values, last = [value], end
+    while (
+        len(values) <= MAX_BLOCKS
+        and isinstance(values[-1], CONTAINERS)
+        and (following := NEXT_BLOCK.match(text, last))
+    ):
+        try:
+            value, last = DECODER.raw_decode(text, following.end())
+        except json_text.UNREADABLE:
+            break
+        values.append(value)
+    # Several blocks are one result, as MCP servers return it; many are the lines of a log.
+    value, end = (values, last) if 1 < len(values) <= MAX_BLOCKS else (values[0], end)
     pieces, size = (text[:first].strip(), text[end:].strip()), end - first
     around = sum(map(len, pieces))
     if isinstance(value, str) or around > MAX_AROUND:
@@ -129,20 +141,6 @@ def _embedded(text: str, words: list[str]) -> Any:
         return NOTHING
     words += filter(None, pieces)
     return value
-
-
-def _with_later_blocks(text: str, value: Any, end: int) -> tuple[Any, int]:
-    """Return the list of the JSON blocks of one result, as MCP servers return them, and their end."""
-    values, last = [value], end
-    while isinstance(values[-1], CONTAINERS) and (next_line := NEXT_BLOCK.match(text, last)):
-        try:
-            following, last = DECODER.raw_decode(text, next_line.end())
-        except json_text.UNREADABLE:
-            break
-        values.append(following)
-        if len(values) > MAX_BLOCKS:
-            return value, end
-    return (value, end) if len(values) == 1 else (values, last)
 
 
 def _inner(value: Any, layers: int, words: list[str]) -> Any:
@@ -158,7 +156,7 @@ def _inner(value: Any, layers: int, words: list[str]) -> Any:
         is_layer = len(inner) == 1 and isinstance(value[0], dict) and not isinstance(inner[0], dict)
         return inner[0] if is_layer else inner
     if isinstance(value, str) and _holding([(0, value)]):
-        found = _embedded(value, words if layers < 4 else [])
+        found = _embedded(value, words if layers < MAX_NOTED_LAYERS else [])
         return value if found is NOTHING else _inner(found, layers + 1, words)
     return value
 
@@ -236,6 +234,8 @@ TAIL_CHARACTERS = 6_000
 CLOSED, MAX_END_CHARACTERS = ("</system-reminder>", "</content>", "</file>", "</output>"), 213
 """How its last line ends, but for one with `(End of file`, which has up to this many characters."""
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
+MAX_MISSING = 100_000
+"""The most empty lines in place of those that a dump leaves out."""
 NUMBERED_SHARE = 0.9
 NOTED_LINES = 5
 """From here on a dump may have one other line, such as the tool's note after a short part."""
@@ -249,6 +249,8 @@ READS_PART = re.compile(r"^[^;&|\n]{0,200}?\bsed -n ['\"]?(\d{1,7}),\s?(\d{1,7})
 COMMAND = re.compile(r"\"(?:command|cmd)\"\s*:\s*\"((?:[^\"\\]|\\.)*)")
 MAX_ARGUMENTS, MAX_COMMAND = 4_000, 600
 """The characters of a call's arguments, and of one without a name, that are searched for lines."""
+NOTICE_CHARACTERS, NOTICE_LINES = 600, 4
+"""Where a tool's notice is: in the lines at both ends of an output."""
 CUT_WORDS = ("truncated", "omitted", "elided", "skipped")
 CUT = re.compile(
     r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
@@ -289,7 +291,8 @@ def output_of(text: str, asked_line: int = 1) -> Output:
         lines, first, around = numbered
         return Output("\n".join(lines), first, (*notes, *around), is_numbered=True)
     # The number of the body's first line by the tool's notice, where it fits the length.
-    ends = [*body[:600].split("\n")[:3], *body[-600:].split("\n")[-4:], *notes]
+    first_lines = body[:NOTICE_CHARACTERS].split("\n")[:NOTICE_LINES]
+    ends = [*first_lines, *body[-NOTICE_CHARACTERS:].split("\n")[-NOTICE_LINES:], *notes]
     parts = filter(None, (PART.search(line) for line in ends if is_notice(line)))
     first = next(
         (
@@ -326,29 +329,23 @@ def line_numbers(text: str, arguments: str = "") -> Sequence[int]:
     [39, 40, 41]
     """
     bare = plain(text)
-    own = _numbers_of(bare, output_of(bare, asked_line(arguments)))
+    output = output_of(bare, asked_line(arguments))
+    lines, first = bare.split("\n"), output.first_number
+    head = HEAD.match(bare)
+    above = bare.count("\n", 0, head.end()) if head else 0
+    own: Sequence[int] = range(first - above, first - above + len(lines))
+    for at, line in enumerate(lines[:MAX_HEAD_LINES] if output.is_numbered else ()):
+        match = NUMBERED.match(re.sub(r"^<\w+>", "", line))
+        if match and int(match[1]) == first:
+            later = map(NUMBERED.match, lines[at + 1 :])
+            printed = (int(found[1]) if found else 0 for found in later)
+            own = [*range(first - at, first), *itertools.accumulate(printed, max, initial=first)]
+            break
     if not (around := text.count("\n") - bare.count("\n")):
         return own
     above = 1 + text.split("```", 1)[0].count("\n")  # a fence and blank lines are around it
     below = own[-1] + 1
     return [*range(own[0] - above, own[0]), *own, *range(below, below + around - above)]
-
-
-def _numbers_of(text: str, output: Output) -> Sequence[int]:
-    first, lines = output.first_number, text.split("\n")
-    if output.is_numbered:
-        for at, line in enumerate(lines[:MAX_HEAD_LINES]):
-            match = NUMBERED.match(re.sub(r"^<\w+>", "", line))
-            if match and int(match[1]) == first:
-                later = map(NUMBERED.match, lines[at + 1 :])
-                printed = (int(found[1]) if found else 0 for found in later)
-                return [
-                    *range(first - at, first),
-                    *itertools.accumulate(printed, max, initial=first),
-                ]
-    head = HEAD.match(text)
-    first -= text.count("\n", 0, head.end()) if head else 0
-    return range(first, first + len(lines))
 
 
 def _unframed(text: str) -> tuple[str, list[str]]:
@@ -373,7 +370,13 @@ def _lines(text: str) -> list[str]:
 def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     """Return the lines of a dump with line numbers, the first number, and the lines around them."""
     head = body.split("\n", AROUND_LINES + SAMPLE_LINES)[: AROUND_LINES + SAMPLE_LINES]
-    found = _sampled(head)
+    start = next((at for at, line in enumerate(head[:AROUND_LINES]) if NUMBERED.match(line)), 0)
+    sample = [line for line in head[start : start + SAMPLE_LINES] if line.strip()]
+    found = [match for line in sample if (match := NUMBERED.match(line))]
+    if len(sample) - len(found) > max(
+        (1 - NUMBERED_SHARE) * len(sample), len(found) >= NOTED_LINES
+    ):
+        return None
     numbers = [int(match[1]) for match in found]
     gaps = [after - before for before, after in itertools.pairwise(numbers) if after != before + 1]
     cuts = sum(CUT.fullmatch(line) is not None for line in head if found)
@@ -391,12 +394,9 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     expected = 0
     for line in body.split("\n"):
         match = NUMBERED.match(line)
-        if match and (not expected or int(match[1]) == expected):
-            lines.append(match[2])
-            expected = int(match[1]) + 1
-        elif match and int(match[1]) > expected:
-            lines += [""] * min(int(match[1]) - expected, 100_000) + [match[2]]
-            expected = int(match[1]) + 1
+        if match and (number := int(match[1])) >= expected:
+            lines += [""] * min(number - (expected or number), MAX_MISSING) + [match[2]]
+            expected = number + 1
         elif expected and CUT.fullmatch(line):
             around.append(f"after line {expected - 1}: {line.strip()}")
             lines[-1] += " …"
@@ -405,15 +405,6 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
         elif expected and lines:
             lines[-1] += f" {line.strip()}" if line.strip() else ""
     return lines, numbers[0], around
-
-
-def _sampled(lines: Sequence[str]) -> list[re.Match[str]]:
-    """Return the numbered lines of a sample, or nothing as soon as too many others are in it."""
-    start = next((at for at, line in enumerate(lines[:AROUND_LINES]) if NUMBERED.match(line)), 0)
-    sample = [line for line in lines[start : start + SAMPLE_LINES] if line.strip()]
-    found = [match for line in sample if (match := NUMBERED.match(line))]
-    others = max((1 - NUMBERED_SHARE) * len(sample), len(found) >= NOTED_LINES)
-    return found if len(sample) - len(found) <= others else []
 
 
 def asked_line(arguments: str) -> int:

@@ -26,6 +26,7 @@ from hippocampus.models import tokens
 from hippocampus.patterns import PatternError
 from hippocampus.recall.lines import (
     GAP,
+    MAX_TOKEN_CHARACTERS,
     NumberedLine,
     Paged,
     decoded,
@@ -58,8 +59,8 @@ MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
 # A block starts with a record, a paragraph or a lower indentation.
 OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
 MAX_KEYS, MAX_LISTED = 20, 12
-MAX_CHARACTERS = 100
-"""The part of a path or a key that an error quotes: they may have any length."""
+MAX_CHARACTERS, QUOTED_CHARACTERS = 100, 20
+"""The part of a path or a key that an error quotes, or a note: they may have any length."""
 REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
 SYMBOL = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
 MAKING = (
@@ -115,16 +116,15 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
     numbers = numbers_of(text, arguments)
     if request.path is not None:
         found = lines_at(text, request.path, numbers)
-        quoted = request.path if len(request.path) <= 20 else f"{request.path[:20]}…"
+        is_long = len(request.path) > QUOTED_CHARACTERS
+        quoted = request.path[:QUOTED_CHARACTERS] + "…" * is_long
         more = f"(more is at {quoted}; ask for a longer path or more max_tokens)"
         return fit(found, max_tokens, lambda *_: more)
     if request.pattern is not None:
         try:
             return _by_pattern(text, request, numbers, max_tokens)
         except PatternError as late:
-            problem = (
-                f"pattern {request.pattern[:80]!r}: {late}; use a simpler one, or ask by query"
-            )
+            problem = f"pattern {request.pattern[:MAX_CHARACTERS]!r}: {late}; use a simpler one, or ask by query"
             raise RecallError("bad_request", problem) from None
     if request.query is not None:
         return best_of(text, request.query, numbers, max_tokens)
@@ -154,7 +154,8 @@ def _by_lines(text: str, request: Request, numbers: Sequence[int], max_tokens: i
     elif request.tail is not None:
         first = max(0, end - max(1, request.tail))
     everything = len(lines) == 1 or request == Request()
-    if everything and len(text) <= 40 * max_tokens and tokens.count(text) <= max_tokens:
+    is_short = len(text) <= MAX_TOKEN_CHARACTERS * max_tokens
+    if everything and is_short and tokens.count(text) <= max_tokens:
         return text
     wanted = [*map(NumberedLine, numbers[first:end], lines[first:end])]
     from_end = request.tail is not None and request.lines is None and request.head is None
@@ -263,8 +264,13 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
     inner = value if isinstance(value, str) else text
     is_json = path.lstrip().startswith("$")
     if is_json and not isinstance(value, dict | list):
-        table = _table(inner)
-        value = [row.cells for row in table.rows] if table else _json_lines(inner) or value
+        if table := _table(inner):
+            value = [row.cells for row in table.rows]
+        else:
+            body = output_of(unwrap.plain(inner)).body
+            records_read = [json_text.read(line) for line in body.split("\n") if line.strip()]
+            if all(isinstance(record, dict | list) for record in records_read):  # JSON lines
+                value = records_read or value
     if isinstance(value, dict | list):
         is_named = is_json or path in value
         texts = long_texts(value) if isinstance(value, dict) and not is_named else {}
@@ -291,8 +297,8 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
         known = list(dict.fromkeys([*known, *(heading.title for heading in outer)]))
         last = path.rpartition(".")[-1] or path
         near = list(nearest(last, known, MAX_LISTED)) or known[:MAX_LISTED]
-        listed = f"; there are {', '.join(name[:60] for name in near)}" if near else ""
-        reason = f"nothing here is named {path[:60]!r}{listed}; or ask by a pattern"
+        listed = f"; there are {', '.join(name[:MAX_CHARACTERS] for name in near)}" if near else ""
+        reason = f"nothing here is named {path[:MAX_CHARACTERS]!r}{listed}; or ask by a pattern"
         raise RecallError("no_match", reason)
     yield from _spanned(inner, found, numbers)
 
@@ -334,17 +340,6 @@ def _in_json(value: dict[str, Any] | list[Any], path: str) -> Iterator[NumberedL
 def _table(text: str) -> Table | None:
     """Return the table of a text as its entry shows it, without what its tool printed around it."""
     return table_in(output_of(unwrap.plain(text)).body) if "\n" in text else None
-
-
-def _json_lines(text: str) -> list[Any]:
-    """Return the values of JSON lines, as those of one list; nothing of another text."""
-    values = []
-    for line in filter(str.strip, output_of(unwrap.plain(text)).body.split("\n")):
-        value = json_text.read(line)
-        if not isinstance(value, dict | list):
-            return []
-        values.append(value)
-    return values
 
 
 # Elements of page snapshots, and definitions of code

@@ -186,7 +186,9 @@ def read_file(request: FetchRequest, plan: Refetch) -> str:
         try:
             named = url2pathname(urlsplit(named).path)
         except ValueError as wrong:
-            raise Unavailable(f"{named[:100]!r} is not the URL of a file: {wrong}") from wrong
+            raise Unavailable(
+                f"{named[:MAX_REASON_CHARACTERS]!r} is not the URL of a file: {wrong}"
+            ) from wrong
     path, most = _allowed(named, plan.roots), plan.largest_bytes
     try:  # a pipe, a device and a link that was put there since are refused
         with os.fdopen(opened(path, os.O_RDONLY | NO_LINK), "rb") as file:

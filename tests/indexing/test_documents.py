@@ -46,12 +46,6 @@ def test_a_long_list_of_scalars_is_counted_and_whole() -> None:
     assert ", ".join(lines[1:]).replace("  ", "").count("tag-") == 40
 
 
-def test_a_map_of_like_records_is_a_table_with_its_keys() -> None:
-    lines = shown({f"u-{at}": {"name": f"Ann {at}", "age": at} for at in range(5)})
-    assert lines[0] == "list: 5 records: key | name | age"
-    assert "u-3 | Ann 3 | 3" in lines
-
-
 def test_lists_of_other_records_in_a_list_are_tables_of_their_own() -> None:
     """As two JSON blocks of one result are, which MCP servers return."""
     rows = [{"id": n, "city": f"Berlin {n}"} for n in range(3)]
