@@ -135,9 +135,8 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     claims, known = _claims(facts, agent, session.name, new, list(unread.values()), read, model)
     waiting = {key: request for key, request in new.items() if request.kind != "fact"} | claims
     # In the order of the session, a claim before its message, which is left out where a fact has its words.
-    places: dict[str, int] = {}
-    for request in waiting.values():
-        places.setdefault(request.item.content, len(places))
+    contents = dict.fromkeys(request.item.content for request in waiting.values())
+    places = {content: number for number, content in enumerate(contents)}
 
     def place(key: str) -> tuple[int, int, bool]:
         item = waiting[key].item

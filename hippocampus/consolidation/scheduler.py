@@ -98,7 +98,22 @@ class ConsolidationScheduler:
 
         opened = self._resources.state.session(session.name, busy_seconds=busy_seconds)
         with contextlib.closing(opened) as ledger:
-            session, noted = (session, []) if is_whole else self._completed(session)
+            noted: list[Utterance] = []
+            if not is_whole:
+                *earlier, last = (
+                    reader.read(context.items)
+                    for context in contexts(parsed(self._resources.state.exported(session.name)))
+                )
+                before = [*earlier, last] if session.messages else earlier
+                session = replace(session, messages=session.messages or last)
+                noted = [one for part in before for one in transcript_of(part).utterances]
+                # Without an archive, the user's instructions are in the store.
+                for record in () if last else session.records:
+                    if record.kind == "message":
+                        content = self._resources.store.get(record.content) or b""
+                        text = content.decode("utf-8", "surrogatepass")
+                        turn = record.entry.source.turn
+                        noted.append(Utterance("user", text, turn, answers=False))
             if not self._resources.policy.consolidation.facts:
                 ledger.consolidated(ledger.pending())
                 return ConsolidationOutcome(session.name, session.turn, (), finished=True)
@@ -165,27 +180,6 @@ class ConsolidationScheduler:
             turn = last.turn if last else 0
             session = SessionSnapshot(name, ledger.agent(), turn, (), ledger.records())
         return self.consolidate(session, is_whole=False)
-
-    def _completed(self, session: SessionSnapshot) -> tuple[SessionSnapshot, list[Utterance]]:
-        """Return a session with its archived list, and its earlier statements.
-
-        Those are from the archive or, without one, from the ledger.
-        """
-        *earlier, last = (
-            reader.read(context.items)
-            for context in contexts(parsed(self._resources.state.exported(session.name)))
-        )
-        messages = session.messages or last
-        before = earlier if messages is last else [*earlier, last]
-        noted = [one for part in before for one in transcript_of(part).utterances]
-        if not last:  # without an archive, the user's instructions are in the store
-            for record in session.records:
-                if record.kind == "message":
-                    content = self._resources.store.get(record.content) or b""
-                    text = content.decode("utf-8", "surrogatepass")
-                    turn = record.entry.source.turn
-                    noted.append(Utterance("user", text, turn, answers=False))
-        return replace(session, messages=messages), noted
 
     def close(self) -> None:
         """Wait a bounded time for running consolidations; the next start finishes the others."""

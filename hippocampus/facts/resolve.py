@@ -33,8 +33,6 @@ MIN_SHARED = 0.6
 """The share of a statement's words that a correction of it has, where other statements have some too."""
 MAX_COMPARED = 200
 """How many sentences a statement is compared with, of the newest memories."""
-STEM = 4
-"""By how many letters the words of a correction are compared: their endings may differ."""
 RECENT_SECONDS = 3600
 """How long after a statement a bare correction may mean it."""
 
@@ -208,8 +206,7 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
     """
     texts = sentence, " ".join(uncorrected(text))
     old, new = (SIGN_OR_WORD.findall(normalised(side)) for side in texts)
-    before, after = ([word[:STEM] for word in side] for side in (old, new))
-    alike = SequenceMatcher(None, before, after)
+    alike = SequenceMatcher(None, old, new)
     dated = expression(r"\d.*|{days}", spoken(sentence).code)
     changes = []
     for tag, a, b, c, d in alike.get_opcodes():

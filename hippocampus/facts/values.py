@@ -76,8 +76,8 @@ def value_behind(sentence: str, thing: str, value: str) -> str:
     code = _shared_language(sentence, thing)
     known, new = _read(sentence, code), _read(value, code)
     last = _read(thing, code).tokens[-1].lower()
-    elided = [token.lower().rpartition("'")[2] for token in known.tokens]
-    place = next((at for at, token in enumerate(elided) if same_stem(token, last)), None)
+    named = (at for at, token in enumerate(known.tokens) if same_stem(token.lower(), last))
+    place = next(named, None)
     near = [at for at in known.numbers if place is not None and at > place]
     theirs, ours = [known.tokens[at] for at in near], [new.tokens[at] for at in new.numbers]
     if not near or not ours or [*map(str.lower, theirs)] == [*map(str.lower, ours)]:
