@@ -7,7 +7,7 @@ store refuses secrets itself; here they go before anything is stored.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 
 from hippocampus import secrets
 from hippocampus.facts.languages import expression
@@ -45,27 +45,20 @@ def without_secrets(text: str) -> str:
     return secrets.replaced(text, LEFT_OUT)
 
 
-class ToolTexts:
-    """The texts of tool results, in which quotations are found."""
+def allowed_by(results: Sequence[str]) -> Callable[[str], bool]:
+    """Return whether sentences of the assistant may outlive a session that had tool results.
 
-    def __init__(self, results: Iterable[str]) -> None:
-        half = SCANNED_CHARACTERS // 2
-        ends = [
-            text if len(text) <= SCANNED_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
-            for text in results
-        ]
-        self.any = bool(ends)
-        """Whether there was any result at all."""
-        newest = "\n".join(ends)[-MAX_CHARACTERS:]
-        self._text = f" {_words(newest)} "
+    One of which a clause, or the end, is word by word in a result may not.
+    """
+    half = SCANNED_CHARACTERS // 2
+    ends = (
+        text if len(text) <= SCANNED_CHARACTERS else f"{text[:half]}\n{text[-half:]}"
+        for text in results
+    )
+    newest = "\n".join(ends)[-MAX_CHARACTERS:]
+    read = f" {_words(newest)} "
 
-    def allow(self, sentence: str) -> bool:
-        """Return whether a sentence of the assistant may outlive the session.
-
-        One of which a clause, or the end, is word by word in a result may not.
-        """
-        if not self.any:
-            return True
+    def allows(sentence: str) -> bool:
         is_hearsay = expression("{about_user}|{orders}|{preference}").search(sentence)
         if is_hearsay or speaks_of_secret(sentence):
             return False
@@ -73,7 +66,9 @@ class ToolTexts:
         ending = _words(sentence).split(" ")[-ENDING_WORDS:]
         searched = [part for part in clauses if part.count(" ") >= CLAUSE_WORDS - 1]
         searched += [" ".join(ending)] if len(ending) == ENDING_WORDS else []
-        return not any(f" {part} " in self._text for part in searched)
+        return not any(f" {part} " in read for part in searched)
+
+    return allows
 
 
 def _words(text: str) -> str:

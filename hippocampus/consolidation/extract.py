@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from hippocampus.consolidation.caution import ToolTexts, speaks_of_secret, without_secrets
+from hippocampus.consolidation.caution import allowed_by, speaks_of_secret, without_secrets
 from hippocampus.consolidation.transcript import Transcript, Utterance
 from hippocampus.entries.decay import strength
 from hippocampus.entries.entry import Record, content_key, storable
@@ -90,7 +90,7 @@ def worth_keeping(
     session: str, transcript: Transcript, records: Sequence[Record], policy: Policy, turn: int
 ) -> Extracted:
     """Return the statements that outlive a session, no text twice, in their order."""
-    tool_texts = ToolTexts(transcript.results)
+    allows = allowed_by(transcript.results)
     stored = {record.content: record.entry.id for record in records}
     found: list[tuple[str, write.MemoryRequest]] = []
     for said in _newest(transcript.utterances):
@@ -104,8 +104,8 @@ def worth_keeping(
             ]
         elif said.answers:
             text = without_secrets(without_recalled(said.text)[:ASSISTANT_CHARACTERS])
-            if tool_texts.any:  # an answer repeats what it has from elsewhere
-                text = " ".join(part for part in sentences(text) if tool_texts.allow(part))
+            if transcript.results:  # an answer repeats what it has from elsewhere
+                text = " ".join(filter(allows, sentences(text)))
             if len(SIGN_OR_WORD.findall(text[:OPENING_CHARACTERS])) >= MIN_WORDS:
                 found.append(extracted(session, text, MESSAGE, "assistant", said.turn))
     for record in records:

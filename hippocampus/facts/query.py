@@ -103,10 +103,6 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
             if values is not None and len(list(values)) == len(found):
                 order = sorted(range(len(found)), key=lambda place: -values[place])
                 found = [found[place] for place in order]
-            else:
-                import logging
-
-                logging.getLogger(__name__).warning("reranking failed; the order of scores stays")
         found = within_budget(found, budget)
         found = found[:limit] if limit > 0 else found
     return found

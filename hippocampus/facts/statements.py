@@ -107,9 +107,10 @@ def read(text: str) -> Statement:
     adds = passing or pattern(rules.addition).search(plain) is not None
     now = pattern(rules.now).search(plain) is not None
     # Nothing that holds next to something else, or for a while, may take its place.
-    swaps = tuple(_swaps(plain, rules, adds=adds, moves=now or corrects))
+    is_change = now or corrects or pattern(rules.changed).search(plain) is not None
+    swaps = tuple(_swaps(plain, rules, adds=adds, moves=is_change))
     ended = tuple(_ended(clauses, rules))
-    moves = now or corrects or bool(swaps) or pattern(rules.changed).search(plain) is not None
+    moves = is_change or bool(swaps)
     return Statement(
         text,
         () if adds or ended else _relations(clauses, rules),
@@ -157,7 +158,6 @@ _CONDITION = r"^\W*(?:{conditions})\b"
 
 
 def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Iterator[Swap]:
-    moves = moves or pattern(rules.changed).search(plain) is not None
     for rule in [*(() if adds else rules.swaps), *(rules.moves if moves else ())]:
         for found in _wordings(rule, plain):
             # `for the app` after a value is the topic: what has the value for another topic stays true.
