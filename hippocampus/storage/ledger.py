@@ -567,6 +567,7 @@ class Ledger:
             first, *before = before
             sums = {name: max(getattr(call, name), getattr(first, name)) for name in SUMS}
             call = replace(call, **sums)
+        # A row whose turn is taken again, or was cut off the list, stays for what it brought.
         if before != self._calls:
             later = "UPDATE call SET turn = NULL WHERE session = ? AND turn >= ?"
             self._db.run(later, (self._number, call.turn))

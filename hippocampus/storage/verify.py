@@ -136,6 +136,7 @@ def _payloads(
             yield Finding("; ".join([wrong, *losers]), is_fault=True)
     more = f"; a store of your own is named by {STORE}" if isinstance(store, DiskStore) else ""
     lost = sorted(entries.keys() - set(keys) - removed)
+    # A store that is away has lost all of them: one line, and not as many as there are entries.
     if lost[1:] and not keys:
         some = f"and {len(lost) - 1} more are lost: the content store is empty{more}"
         yield Finding(f"{named_content(lost[0])} {some}", is_fault=True)
@@ -143,6 +144,7 @@ def _payloads(
     for key in lost:
         for entry in entries[key]:
             yield Finding(f"{entry}: its {named_content(key)} is lost{more}", is_fault=True)
+    # A payload without an entry may be of a row that cannot be read.
     for key in sorted(set(keys) - set(entries) - needed) if is_whole else []:
         yield Finding(
             f"{named_content(key)} is an orphan: no session refers to it; `gc` removes it"

@@ -76,11 +76,7 @@ class Connections:
         """Why nothing is asked until then."""
 
     def start(self, seconds: float = START_SECONDS) -> ConnectionPool[Connection]:
-        """Return the pool; the first call makes the tables where they are missing.
-
-        Raises:
-            StoreError: the server does not answer within `seconds`, or refuses.
-        """
+        """Return the pool, in `seconds` at most; the first call makes the tables where they are missing."""
         with self._lock:
             if self._pool is None or (self._pool.done() and self._pool.exception()):
                 self._pool = in_thread(self._opened)
@@ -112,9 +108,6 @@ class Connections:
 
         It takes up to the limit of the thread, or `patience` in seconds. A failure closes the connection,
         but for that of a worker that comes second.
-
-        Raises:
-            StoreError: the server did not answer in time, or refused.
         """
         given = left(patience)
         until = time.monotonic() + given
