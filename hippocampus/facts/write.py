@@ -113,17 +113,9 @@ def store_many(
 
 def item_of(content: str, *, tags: Sequence[str] = (), **fields: Any) -> Item:
     """Return an item of a caller's fields, with its dates read."""
-    at, valid_from, valid_until = (
-        optional_seconds(fields.pop(name, None)) for name in ("at", "valid_from", "valid_until")
-    )
-    return Item(
-        content,
-        at=at,
-        valid_from=at if valid_from is None else valid_from,
-        valid_until=valid_until,
-        tags=tuple(tags),
-        **fields,
-    )
+    dates = ("at", "valid_from", "valid_until")
+    fields |= {name: optional_seconds(fields.get(name)) for name in dates}
+    return Item(content, tags=tuple(tags), **fields)
 
 
 # Requests
