@@ -73,12 +73,12 @@ class Redaction(BaseModel):
         return secrets.with_labels(text, _within_tokens(text, found))
 
     def _find(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for kind in self.kinds:
-            yield from (
-                (start, end, f"[redacted {kind}]") for start, end, *_ in FINDERS[kind](text)
-            )
+        # Of matches of one span the first gives the label, whatever the order in the policy.
         for pattern in self.patterns:
             yield from ((*span, "[redacted]") for span in _spans(pattern, text))
+        for kind in sorted(self.kinds):
+            found = FINDERS[kind](text)
+            yield from ((start, end, f"[redacted {kind}]") for start, end, *_ in found)
 
 
 def _within_tokens(text: str, found: list[MarkedSpan]) -> Iterator[MarkedSpan]:
