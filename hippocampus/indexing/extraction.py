@@ -378,8 +378,8 @@ OPAQUE = re.compile(r"[A-Za-z0-9+/_=-]{40,}")
 SHORT_CHARACTERS, MAX_SHAPED = 80, 320
 MAX_ID_CHARACTERS = 80
 PART_CHARACTERS = 1 << 20
-REMEMBERED_CHARACTERS = 500
-"""The names of texts up to this size are kept for a while."""
+REMEMBERED_CHARACTERS, REMEMBERED = 500, 2_048
+"""The names of texts up to this size are kept for a while, and how many texts."""
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#-]{4,120}[A-Za-z0-9_]")
 PUNCTUATION = "./:@#-"
@@ -421,7 +421,7 @@ def _identifiers(text: str) -> frozenset[str]:
 
 
 _just_remembered = functools.lru_cache(maxsize=8)(_identifiers)
-_remembered = functools.lru_cache(maxsize=2_048)(_identifiers)
+_remembered = functools.lru_cache(REMEMBERED)(_identifiers)
 """Messages are searched again when a payload leaves, and a line when its entry shrinks."""
 
 
@@ -437,7 +437,7 @@ def shape_of(value: object) -> Shape:
     return "text" if len(text) > MAX_SHAPED else _shape_of_text(text)
 
 
-@functools.lru_cache(maxsize=2_048)
+@functools.lru_cache(REMEMBERED)
 def _shape_of_text(text: str) -> Shape:
     """Cached: few values of a column differ, and their shapes are needed three times."""
     for shape, pattern in _PATTERNS:

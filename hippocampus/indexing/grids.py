@@ -18,7 +18,10 @@ FILLER = re.compile(r"[\s|+=─━│┌┐└┘├┤┬┴┼╭╮╰╯-]*|
 SAMPLE_CHARACTERS, SAMPLE_LINES = 20_000, 60
 MIN_ROWS, MAX_COLUMNS = 2, 2_000
 PIPED_SHARE = 0.5
-SAME_SHARE = 0.85
+SEPARATED_SHARE, SAME_SHARE = 0.6, 0.85
+"""The share of a table's lines that have its separator, and that of its rows with as many cells."""
+PROSE_SHARE, MIN_PAIRS = 0.5, 6
+"""The share of cells with a blank before them that prose has, and the rows that pairs take."""
 MAX_CONFIDENCE = 0.95
 """Bars with a rule between them; no other form is as sure."""
 SURE, LESS_SURE, UNNAMED = 0.9, 0.7, 0.3
@@ -50,7 +53,7 @@ def extract(text: str) -> Extraction | None:
         return None
     summary = f"{counted(table.total, 'row')}, {counted(len(table.header), 'column')}"
     notes = [cut(note, NOTE_CHARACTERS) for note in table.notes if not FILLER.fullmatch(note)]
-    names = [cut(name, NAME_CHARACTERS) for name in table.header[:50]]
+    names = [cut(name, NAME_CHARACTERS) for name in table.header[:MAX_NOTES]]
     facts = {"rows": table.total, "columns": names}
     selectors = (f"lines=[{table.numbers[0]}, {table.numbers[-1]}]", 'path="$[0]"')
     found = Extraction("table", summary, tuple(lines_of(table)), facts, selectors, "rows")
@@ -69,7 +72,7 @@ def table_in(text: str, most_rows: int | None = None) -> Table | None:
 
 def _piped(lines: Sequence[str], most_rows: int | None) -> Table | None:
     """Read Markdown, `psql` and boxes: cells between bars, a rule below or around the header."""
-    sample = [line for line in lines[: 4 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
+    sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     barred = sum(_cells(line) is not None and not _is_rule(line) for line in sample)
     if barred < 2:
         return None
@@ -81,7 +84,7 @@ def _piped(lines: Sequence[str], most_rows: int | None) -> Table | None:
     notes: list[str] = []
     for number, line in enumerate(lines, 1):
         row = _cells(line)
-        if _is_rule(line[:20]) and _is_rule(line):
+        if _is_rule(line):
             continue
         if row is None or (cells and len(cells[0]) > 1 and len(row) == 1):
             notes.append(line)
@@ -116,7 +119,7 @@ def _is_rule(line: str) -> bool:
 def _separated(lines: Sequence[str], most_rows: int | None) -> Table | None:
     """Read CSV, TSV and their relatives: the separator that gives equal rows of cells."""
     sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
-    if len(sample) < 3:
+    if len(sample) <= MIN_ROWS:
         return None
     widths = ((separator, _even_width(sample, separator)) for separator in SEPARATORS)
     separator, width = next((found for found in widths if found[1]), ("", 0))
@@ -148,7 +151,7 @@ def _separated(lines: Sequence[str], most_rows: int | None) -> Table | None:
 
 def _even_width(sample: Sequence[str], separator: str) -> int:
     """Return how many cells the sample's rows have, or 0 where they differ or read as prose."""
-    if sum(separator in line for line in sample) < SAME_SHARE * len(sample) * 0.7:
+    if sum(separator in line for line in sample) < SEPARATED_SHARE * len(sample):
         return 0
     rows = _parse(sample, separator)
     width = len(rows[0]) if rows else 0
@@ -157,8 +160,8 @@ def _even_width(sample: Sequence[str], separator: str) -> int:
         return 0
     wordy = sum(cell[:1] == " " for row in rows for cell in row)
     least = 2 if separator in ("\t", ";") else 3
-    prose = separator == "," and wordy > 0.5 * max(1, sum(map(len, rows)) - len(rows))
-    if width < least and not (width == 2 and same == len(rows) > 5 and not wordy):
+    prose = separator == "," and wordy > PROSE_SHARE * max(1, sum(map(len, rows)) - len(rows))
+    if width < least and not (width == 2 and same == len(rows) >= MIN_PAIRS and not wordy):
         return 0
     return width if same >= SAME_SHARE * len(rows) and not prose else 0
 

@@ -25,14 +25,14 @@ RECORD_CHARACTERS = 1_000
 """JSON of up to this size is one line."""
 MAX_PATH_CHARACTERS = 300
 """Of a longer path, a line shows the end."""
-CACHED_TEXTS = 4
-"""How many paged texts are cached: a model recalls the same one several times."""
+CACHED_TEXTS, CACHED_LINES = 4, 4_096
+"""How many paged texts are cached, since a model recalls the same one several times, and lines of a search."""
 NOTE_TOKENS = 32
 """The most tokens of the note; they are part of the budget."""
 MIN_TOKENS = 2 * NOTE_TOKENS
 """Under this budget nothing useful fits next to the note."""
-MAX_TOKEN_CHARACTERS = 128
-"""The length of the longest token of the vocabularies."""
+MAX_TOKEN_CHARACTERS, USUAL_CHARACTERS = 128, 4
+"""The length of the longest token of the vocabularies, and of a usual one."""
 MAX_PATTERN_CHARACTERS = 2_000
 MAX_PATTERN_STEPS = 10_000_000_000
 """RE2 runs each instruction of a pattern for each character at worst: in twelve seconds."""
@@ -221,7 +221,7 @@ def matching(paged: Paged, pattern: str, context: int = 0) -> Iterator[NumberedL
     if wanted.programsize * len(paged.text) > MAX_PATTERN_STEPS:
         raise patterns.PatternError("its repeats are too many for so long a text")
 
-    @functools.lru_cache(4_096)  # of millions of lines nearly all are empty, or alike
+    @functools.lru_cache(CACHED_LINES)  # of millions of lines nearly all are empty, or alike
     def matched(line: str) -> str | None:
         forms = (line, ANSI.sub("", line)) if "\x1b" in line else (line,)
         return next((form for form in forms if wanted.search(searchable(form))), None)
@@ -292,11 +292,8 @@ def fit(
     total = -1
     for line in found:
         lines.append(line)
-        text, usual = str(line), 8 * max_tokens
-        cost = tokens.count(text[:usual])
-        if len(text) > usual and cost <= max_tokens:  # of one that does not fit, any number over it
-            cost = tokens.count(text[: MAX_TOKEN_CHARACTERS * (max_tokens + 1)])
-        costs.append(cost + 1)
+        # Of a line that does not fit, any number over the budget is as good.
+        costs.append(tokens.count(str(line)[: MAX_TOKEN_CHARACTERS * (max_tokens + 1)]) + 1)
         total += costs[-1]
         if total > max_tokens:
             parts = _cut(lines, costs, max_tokens, note)
@@ -330,7 +327,7 @@ def _cut(lines: list[NumberedLine], costs: list[int], max_tokens: int, note: Not
 
 def start_of(text: str, max_tokens: int) -> str:
     """Return the start of a text, of at most `max_tokens` tokens."""
-    head = text[: max_tokens * 4]
+    head = text[: max_tokens * USUAL_CHARACTERS]
     while head and (count := tokens.count(head)) > max_tokens:
         head = head[: len(head) * max_tokens // count]
     return head
