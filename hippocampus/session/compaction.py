@@ -84,6 +84,7 @@ def plan_compaction(
     closed = [at for at in view.history.closed if at not in inside]
     best: list[PlannedDigest] = []
     for level in LEVELS:
+        # The newest turns stay, as far as their share of the limit goes; no round is cut.
         tail, left = len(raw), level.tail_share * limit_tokens
         while tail > 0 and view.shown_tokens[tail - 1] <= left:
             tail -= 1

@@ -21,7 +21,7 @@ from hippocampus.errors import RecallError, StoreError
 from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item
 from hippocampus.models import tokens
-from hippocampus.policy import Refetch, record_subject
+from hippocampus.policy import record_subject
 from hippocampus.recall import calls, retrieval, sources
 from hippocampus.recall.lines import MIN_TOKENS, start_of
 from hippocampus.recall.slices import content
@@ -244,7 +244,11 @@ class SessionRecalls:
             StoreError: the disk cannot be read, or that entry cannot be written.
         """
         newer = retrieval.newest(record, self._run.records())
-        plan = None if newer else self._plan(record)
+        plan = None
+        is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
+        if newer is None and self._has_sources and is_result:  # only results are fetched again
+            subject = record_subject(record, self._text_or_none(record) or "")
+            plan = self._resources.policy.resolve(subject).source
         if plan is None:
             text, stale = self.text(record), ""
             if newer is not None:
@@ -274,14 +278,6 @@ class SessionRecalls:
         # Where only the summary is left, it is returned whole for any request.
         request = recall.Request() if found.outcome == "partial" else request
         return retrieval.slice_of(found.content, record, request, max_tokens), found.outcome
-
-    def _plan(self, record: Record) -> Refetch | None:
-        """Return how an entry is fetched again; only tool results are."""
-        is_result = record.entry.type == "tool_result" and record.kind != ARGUMENTS
-        if not (self._has_sources and is_result):
-            return None
-        subject = record_subject(record, self._text_or_none(record) or "")
-        return self._resources.policy.resolve(subject).source
 
     def _add_version(self, record: Record, text: str) -> Record:
         """Store a newer text of an entry's source as an entry of its own, linked to it."""

@@ -167,7 +167,11 @@ class SessionRun:
         if self.raw_reason:
             self._guard.log_once(f"sending the messages as they are: {self.raw_reason}")
             return False
-        is_retry = self._is_sent(history) and not cold  # it gets the same view, and is no turn
+        last, sent_keys = self.state.last, self.state.sent_keys
+        is_sent = last is not None and last.messages == len(history.raw) == self.state.view.sent
+        # A list that the last call had has the same keys: these are compared after a restart only.
+        is_sent = is_sent and (sent_keys is history.keys or [*sent_keys] == [*history.keys])
+        is_retry = is_sent and not cold  # it gets the same view, and is no turn
         if is_retry:
             self.ledger.expect_newest()
         if is_retry and before.raw and history.repeats(before):
@@ -182,10 +186,8 @@ class SessionRun:
             view = replace(taken.state.view, sent=len(history.raw))
             self.state = replace(taken.state, view=view, sent_keys=history.keys)
         else:
-            last = self.ledger.last_call()
-            if (
-                last is not None and history.turn < last.turn
-            ):  # a cut list keeps the sums of all its calls
+            # A list that was cut keeps the sums of all its calls.
+            if last is not None and history.turn < last.turn:
                 self.ledger.go_on_from(history.turn)
             last = self.ledger.last_call(history.turn) or NO_CALL
             turn = take_turn(taken, last, rules, cold=cold)
@@ -239,14 +241,6 @@ class SessionRun:
                 original = text.encode("utf-8", "surrogatepass")
                 if content_key(original) in kept:
                     self._resources.store.put(original)
-
-    def _is_sent(self, history: History) -> bool:
-        """Return whether the last request is the view of this very list."""
-        own, state = len(history.raw), self.state
-        if state.last is None or not state.last.messages == own == state.view.sent:
-            return False
-        # A list that the last call had has the same keys: these are compared after a restart only.
-        return state.sent_keys is history.keys or [*state.sent_keys] == [*history.keys]
 
     def _marked_tokens(self, view: View, items: list[Item]) -> Sequence[int] | None:
         """Return the tokens of the last request up to its cache marks, as far as `view` begins with it."""
