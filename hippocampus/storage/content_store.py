@@ -8,12 +8,12 @@ payload is not known here.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import diskcache
@@ -266,7 +266,13 @@ class DiskStore:
             pieces, frame = _without_parts(packed)
             if frame or not pieces:
                 return self._content(key, packed)
-            return self._joined(key, self._lists(pieces))
+            lists = [
+                self._content(piece, self._packed(piece) or b"") for piece in dict.fromkeys(pieces)
+            ]
+        content = b"[" + b", ".join(items[1:-1] for items in lists) + b"]"
+        if content_key(content) != key:
+            raise DamageError(f"{named_content(key)} in {self._folder} is damaged")
+        return content
 
     def __contains__(self, key: str) -> bool:
         """Return whether a payload of a key is stored, damaged or not."""
@@ -290,21 +296,6 @@ class DiskStore:
     def _content(self, key: str, packed: bytes) -> bytes:
         parts, sealed = _without_parts(packed)
         return unpacked_payload(key, sealed, str(self._folder), self._texts(parts))
-
-    def _lists(
-        self, pieces: Iterable[str], known: Mapping[str, bytes] = MappingProxyType({})
-    ) -> dict[str, bytes]:
-        """Return the lists that a longer one is joined of; `known` ones are not read again."""
-        return {
-            piece: known.get(piece) or self._content(piece, self._packed(piece) or b"")
-            for piece in dict.fromkeys(pieces)
-        }
-
-    def _joined(self, key: str, lists: Mapping[str, bytes]) -> bytes:
-        content = b"[" + b", ".join(items[1:-1] for items in lists.values()) + b"]"
-        if content_key(content) != key:
-            raise DamageError(f"{named_content(key)} in {self._folder} is damaged")
-        return content
 
     def _texts(self, keys: Iterable[str]) -> Iterator[bytes]:
         """Yield the payloads that another one repeats, and that repeat none."""
@@ -378,15 +369,26 @@ class DiskStore:
                 joined.append((pieces, payload.key))
             elif text := damage(self, payload.key):
                 yield payload.key, text
-        # A joined list has the pieces of the one that it continues, which is the one before it here.
-        lists: dict[str, bytes] = {}
+        # A joined list has the pieces of the one that it continues, which is the one before it here: to
+        # read each of hundreds from its start takes a minute.
+        known: tuple[str, ...] = ()
+        before = start = hashlib.sha256(b"[")
         for pieces, key in sorted(joined):
+            if pieces[: len(known)] != known:
+                known, before = (), start
+            hashed = before.copy()
             try:
                 with _as_store_error(self._folder):
-                    lists = self._lists(pieces, lists)
-                    self._joined(key, lists)
+                    for piece in pieces[len(known) :]:
+                        items = self._content(piece, self._packed(piece) or b"")
+                        hashed.update(b", " * (piece != pieces[0]) + items[1:-1])
             except StoreError as failure:
                 yield key, str(failure)
+                continue
+            known, before, whole = pieces, hashed, hashed.copy()
+            whole.update(b"]")
+            if whole.hexdigest() != key:
+                yield key, f"{named_content(key)} in {self._folder} is damaged"
 
     def close(self) -> None:
         """Close the database."""
