@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -122,8 +123,9 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     for path in gone:
         corpus.leave_out(path, MISSING)
     done = corpus.replay(find_files(paths, []), engine=engine, jobs=jobs)
-    for _ in track(done, count):
-        pass
+    with redirect_stdout(sys.stderr):  # Ray prints what its workers died of
+        for _ in track(done, count):
+            pass
     _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
 
 

@@ -54,27 +54,34 @@ def messages(turns: int, word: str = "same") -> list[dict[str, Any]]:
 def fill(state: StateStore, start: int, end: int) -> None:
     """Add copies of the session `first`, each with ids, payloads and a time of its own."""
     with contextlib.closing(state.database()) as db:
-        rows = copying._read(db, "first")
+        found = copying._read(db, "first")
+        columns = copying.columns_of_sessions()
+        rows = {
+            table: [dict(zip(columns[table], row, strict=True)) for row in lines]
+            for table, lines in found.items()
+        }
         [own] = rows["session"]
         for low in range(start, end, BATCH):
-            added: dict[str, list[Any]] = {table: [] for table in rows}
+            added: dict[str, list[dict[str, Any]]] = {table: [] for table in rows}
             payloads = []
             for number in range(low, min(low + BATCH, end)):
                 name, then = f"old-{number}", time.time() - 86_400 * (1 + number / 1_000)
-                added["session"].append((name, own[1], then, own[3], own[3], *own[5:]))
+                as_done = {"active_at": then, "consolidated": own["changes"]}
+                added["session"].append({**own, **as_done, "name": name})
                 for place, row in enumerate(rows["entry"]):
                     key = hashlib.sha256(f"{number} {place}".encode()).hexdigest()
                     payloads.append((key, then, 300, bytes(300)))
-                    added["entry"].append((key[:8], row[1], key, *row[3:], name))
+                    added["entry"].append({**row, "id": key[:8], "content": key, "session": name})
                 for table in ("call", "conversation"):
-                    added[table] += [(*row, name) for row in rows[table]]
+                    added[table] += [{**row, "session": name} for row in rows[table]]
             with db.transaction():
-                for table, columns in copying.COLUMNS.items():
-                    places = ", ".join("?" * len(columns.split(",")))
-                    if table != "session":
-                        columns, places = f"{columns}, session", f"{places}, {SESSION}"  # noqa: PLW2901
-                    query = f"INSERT INTO {table} ({columns}) VALUES {{({places})}}"
-                    db.insert(query, added[table])
+                for table, lines in added.items():
+                    if lines:
+                        places = ", ".join(
+                            SESSION if name == "session" else "?" for name in lines[0]
+                        )
+                        query = f"INSERT INTO {table} ({', '.join(lines[0])}) VALUES {{({places})}}"
+                        db.insert(query, [tuple(line.values()) for line in lines])
                 if not state.layout:
                     db.insert(PUT, payloads)
             if state.layout:
