@@ -18,7 +18,7 @@ from hippocampus.facts import write
 from hippocampus.facts.languages import expression
 from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
 from hippocampus.facts.sentences import sentences, without_recalled
-from hippocampus.facts.statements import joined, read, worded_as
+from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
 from hippocampus.facts.words import SIGN_OR_WORD
 from hippocampus.policy import Policy, Subject
@@ -142,7 +142,10 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
         for sentence in sentences(text):
             is_denied = expression("{forgotten}").search(sentence) or read(sentence).hearsay
             if _is_instruction(sentence, policy) and not is_denied:
-                kinds.setdefault(_claim(sentence), worded_as(sentence) or "preference")
+                kind = type_of(
+                    sentence
+                )  # an instruction is a preference, but where it is worded otherwise
+                kinds.setdefault(_claim(sentence), "preference" if kind == "fact" else kind)
     whole = without_secrets(text[:USER_CHARACTERS])
     for sentence in joined(one for one in sentences(whole) if len(one) <= CLAIM_CHARACTERS):
         if kind := _kind_of(sentence):
@@ -213,7 +216,5 @@ def statements(session: str, said: Sequence[Utterance]) -> Extracted:
             left -= len(text)
             if left < 0:
                 return dict(found[::-1])
-            found.append(
-                extracted(session, text, worded_as(text) or "fact", "user", utterance.turn)
-            )
+            found.append(extracted(session, text, type_of(text), "user", utterance.turn))
     return dict(found[::-1])

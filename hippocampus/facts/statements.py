@@ -279,3 +279,11 @@ def worded_as(sentence: str) -> str:
     if expression("{decision}").search(sentence):
         return "decision"
     return "preference" if prefers(sentence) else ""
+
+
+def type_of(sentence: str) -> str:
+    """Return the type of a sentence: by its wording, else an error or a fact."""
+    return worded_as(sentence) or ("error" if _ERROR.search(sentence) else "fact")
+
+
+_ERROR = re.compile(r"\b(?:failed|fails|crashed|exception|traceback|error)\b", re.IGNORECASE)

@@ -18,7 +18,7 @@ from hippocampus.facts.models import TRUSTED_ROLES, Action, Complete, Outcome
 from hippocampus.facts.pasted import own_words
 from hippocampus.facts.resolve import Ending, endings
 from hippocampus.facts.sentences import sentences, without_recalled, without_sentence
-from hippocampus.facts.statements import Statement, joined, read, worded_as
+from hippocampus.facts.statements import Statement, joined, read, type_of
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, new_id, optional_seconds
 from hippocampus.facts.topics import differ, holds, similarities, topic
@@ -134,7 +134,7 @@ def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
             requests = []
             for draft, stated in drafts:
                 intensity = draft.intensity if item.intensity is None else item.intensity
-                kind = item.type or draft.type or worded_as(draft.content) or "fact"
+                kind = item.type or draft.type or type_of(draft.content)
                 one = replace(item, content=draft.content, intensity=intensity, type=kind)
                 statement = read(draft.content)
                 relations = tuple(stated) or statement.relations
@@ -153,7 +153,7 @@ def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
 def claim(item: Item) -> MemoryRequest:
     """Return a text as one statement, as it is."""
     statement = read(item.content)
-    kind = item.type or ("note" if statement.hearsay else worded_as(item.content) or "fact")
+    kind = item.type or ("note" if statement.hearsay else type_of(item.content))
     is_hearsay = statement.hearsay and item.origin.role in TRUSTED_ROLES
     tags = tuple(dict.fromkeys([*item.tags, HEARSAY])) if is_hearsay else item.tags
     return MemoryRequest(
