@@ -28,6 +28,7 @@ from hippocampus.facts import tools as memory_tools
 from hippocampus.facts.models import POLICIES as FACT_PRESETS
 from hippocampus.formats import reader
 from hippocampus.indexing import select
+from hippocampus.indexing.kinds import KINDS
 from hippocampus.models import tokens as token_counts
 from hippocampus.replay import our_strategy
 from hippocampus.replay.readers.formats import LISTS, READERS
@@ -193,8 +194,9 @@ def compression_levels() -> str:
 
     def rows() -> Iterator[tuple[str, ...]]:
         for level, (least, most) in select.BOUNDS.items():
-            kinds = select.AGGRESSIVE_TOKENS if level == "aggressive" else {}
-            other = "".join(f"; `{kind}` {bound}" for kind, bound in kinds.items())
+            own = [kind for kind in KINDS.values() if kind.aggressive_tokens]
+            kinds = own if level == "aggressive" else []
+            other = "".join(f"; `{kind.name}` {kind.aggressive_tokens}" for kind in kinds)
             yield f"`{level}`", f"{least:,}", f"{most:,}{other}"
 
     return table("`compression` | least tokens | most tokens", rows())

@@ -17,7 +17,7 @@ import tokenize
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import generate
 import pytest
@@ -30,8 +30,7 @@ from hippocampus import policy, prices
 from hippocampus.consolidation import scheduler
 from hippocampus.errors import HippocampusError
 from hippocampus.formats.reader import FORMATS
-from hippocampus.indexing import sniff
-from hippocampus.policy import words as policy_words
+from hippocampus.indexing.kinds import KINDS
 from hippocampus.replay.readers.formats import LISTS, READERS
 from hippocampus.replay.strategies import BASELINES, FLOOR
 from hippocampus.testing import ScriptedModel, call, entry_ids
@@ -449,7 +448,7 @@ def test_every_name_of_the_reference_exists() -> None:
 
 def test_every_kind_of_content_is_documented() -> None:
     page = TEXTS[ROOT / "docs/reference/entries.md"].partition("## Examples")[0]
-    assert backticked(get_args(policy_words.Kind), page) == []
+    assert backticked(KINDS, page) == []
 
 
 def test_every_environment_variable_is_documented() -> None:
@@ -589,11 +588,6 @@ def test_a_format_is_one_file_and_one_line() -> None:
     package = "hippocampus.replay.readers."
     assert {each.read.__module__.startswith(package) for each in (*READERS, *LISTS)} == {True}
     assert {each.__name__.startswith("hippocampus.formats.") for each in FORMATS} == {True}  # type: ignore[attr-defined]
-
-
-def test_a_kind_and_a_price_table_are_named_where_the_architecture_points() -> None:
-    assert {each.kind for each in sniff.READERS} <= set(get_args(policy_words.Kind))
-    assert set(prices.TABLES) == set(get_args(policy_words.PriceTable))
 
 
 # Language

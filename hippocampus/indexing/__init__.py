@@ -10,13 +10,12 @@ from typing import Any
 
 from hippocampus.indexing.extraction import EntryLine, ExtractionContext, with_lines_before
 from hippocampus.indexing.frame import as_content
+from hippocampus.indexing.kinds import KINDS
 from hippocampus.indexing.plain import message_of
 from hippocampus.indexing.select import Price, choose, price_of
 from hippocampus.indexing.sniff import extraction_of, kind_of
 from hippocampus.models import tokens
 
-EXCERPTS = frozenset({"code", "config", "prose", "text"})
-"""Kinds that are read in full while they are new; their entries remind of them."""
 EXCERPT_PART, ROWS_PART = 3, 2
 """The part of its content that an entry weighs at most: rows are looked up, so more of them are kept."""
 
@@ -43,7 +42,9 @@ def index(text: str, context: ExtractionContext, price: Price) -> Index:
     if context.is_error:
         message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
         extraction = with_lines_before(extraction, message)
-    share = context.content_tokens // (EXCERPT_PART if extraction.kind in EXCERPTS else ROWS_PART)
+    share = context.content_tokens // (
+        EXCERPT_PART if KINDS[extraction.kind].is_excerpt else ROWS_PART
+    )
     room = replace(price, most_tokens=min(price.most_tokens, share))
     chosen = choose(extraction, context, room.without(tokens.count(extraction.summary)))
     lines = tuple(map(as_content, (extraction.summary, *chosen)))

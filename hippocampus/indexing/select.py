@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from hippocampus.entries.entry import Compression
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, identifiers
+from hippocampus.indexing.kinds import KINDS
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
 
@@ -54,8 +55,6 @@ class ChanceModel:
 
 
 CHANCE = ChanceModel()
-KIND = {"hits": -0.8, "listing": -1.2, "log": -0.4}
-"""By kind, added to `bias`: their lines are needed less often."""
 AROUND_CITED = 2
 """Lines before and after a cited one that are needed to read it."""
 
@@ -172,7 +171,7 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str],
 def chances_of(extraction: Extraction, context: ExtractionContext) -> list[float]:
     """Return the chances of the lines that a value in them is needed later."""
     lines = extraction.lines[:MAX_LINES]
-    constant = CHANCE.bias + KIND.get(extraction.kind, 0.0)
+    constant = CHANCE.bias + KINDS[extraction.kind].bias
     constant += CHANCE.size * math.log(max(context.content_tokens, 1))
     relevance = _relevance(lines, context.task)
     named = [identifiers(line.text) for line in lines]
@@ -235,8 +234,6 @@ of asking. Where price and visibility pull apart, visibility wins."""
 
 BOUNDS = {"light": (300, 4_000), "normal": (150, 2_500), "aggressive": (350, 350)}
 """Least and most tokens of an entry's lines."""
-AGGRESSIVE_TOKENS = {"page": 450, "schema": 800, "listing": 350, "code": 200, "json": 300}
-"""The protocol's own figures by kind (section 6.3), for `aggressive`."""
 FRAME_TOKENS = 45
 """What the first and the last line of an entry weigh, kept free of its bounds."""
 
@@ -273,7 +270,7 @@ def price_of(
     else:
         least, most = BOUNDS[compression]
     if compression == "aggressive":
-        most = AGGRESSIVE_TOKENS.get(kind, most)
+        most = KINDS.get(kind, KINDS["text"]).aggressive_tokens or most
     most = max(1, most - FRAME_TOKENS)
     return Price(
         carry=prices.write + prices.read * ahead,

@@ -1,7 +1,7 @@
 """Which kind of content a text is, and the extraction that the extractor of that kind makes of it.
 
 Decided from the text itself; of the call's arguments only the line from which a file is read is used.
-Wrappings come off first. A new kind is a line of `READERS`, and its name in `policy.words.Kind`.
+Wrappings come off first. The kinds are rows of `kinds`.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from hippocampus.formats.calls import says_it_failed
-from hippocampus.indexing import code, documents, grids, html, listings, plain, unwrap
+from hippocampus.indexing import documents, plain, unwrap
 from hippocampus.indexing.extraction import (
     WORDLESS,
     EntryLine,
     Extraction,
     ExtractionContext,
-    Extractor,
     LaterLines,
     cut,
     is_notice,
@@ -28,6 +27,7 @@ from hippocampus.indexing.extraction import (
     numbered_from,
     with_lines_before,
 )
+from hippocampus.indexing.kinds import KINDS, ContentKind
 from hippocampus.indexing.unwrap import asked_line, output_of
 
 LOG = logging.getLogger("hippocampus")
@@ -37,29 +37,6 @@ SMALL_CHARACTERS = 16_000
 FAILED_WEIGHT, NOTE_WEIGHT = 3.0, 0.15
 HTTP_STATUS = re.compile(r"\bHTTP/[\d.]{1,4} [1-5]\d\d\b")
 NOTE_CHARACTERS, MAX_NOTES = 220, 12
-
-
-class _KindReader(NamedTuple):
-    """A kind of content: how sure it is of a text, and its extractor."""
-
-    kind: str
-    recognises: Callable[[str], float]
-    extract: Extractor | None = None
-    """Without one, a text of the kind is a plain excerpt."""
-
-
-READERS = (
-    _KindReader("binary", plain.is_binary),
-    _KindReader("page", html.recognises, html.extract),
-    _KindReader("diff", plain.is_diff),
-    _KindReader("log", plain.is_log, plain.extract_log),
-    _KindReader("listing", listings.recognises, listings.extract),
-    _KindReader("table", grids.recognises, grids.extract),
-    _KindReader("code", code.is_code),
-    _KindReader("config", code.is_config),
-    _KindReader("prose", plain.is_prose),
-)
-"""In the order in which they are believed where two are equally sure."""
 
 
 def kind_of(text: str) -> str:
@@ -134,10 +111,9 @@ def _extract_text(text: str, asked: int) -> Extraction:
     output = output_of(unwrap.plain(text), asked)
     found = _document_of(output.body, asked) if output.body != text else None
     if found is None:
-        readers = _readers_of(output.body, is_numbered=output.is_numbered)
         extractors = (
-            reader.extract or functools.partial(plain.extract, kind=reader.kind)
-            for reader in readers
+            kind.extract or functools.partial(plain.extract, kind=kind.name)
+            for kind in _kinds_of(output.body, is_numbered=output.is_numbered)
         )
         read = (extract(output.body) for extract in (*extractors, plain.extract))
         found = next(filter(None, read))
@@ -154,15 +130,15 @@ def _extract_text(text: str, asked: int) -> Extraction:
 
 
 @kept_by_hash
-def _readers_of(body: str, *, is_numbered: bool) -> list[_KindReader]:
+def _kinds_of(body: str, *, is_numbered: bool) -> list[ContentKind]:
     """Return the kinds that a body may be of, the surest first.
 
     A page with line numbers of a tool is read as its source.
     """
     sure = [
-        (reader.recognises(body), reader)
-        for reader in READERS
-        if not (is_numbered and reader.kind == "page")
+        (kind.recognises(body), kind)
+        for kind in KINDS.values()
+        if kind.recognises and not (is_numbered and kind.name == "page")
     ]
     surest = sorted(sure, key=lambda found: -found[0])
-    return [reader for confidence, reader in surest if confidence >= MIN_CONFIDENCE]
+    return [kind for confidence, kind in surest if confidence >= MIN_CONFIDENCE]

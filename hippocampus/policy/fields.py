@@ -39,6 +39,7 @@ from hippocampus.policy.words import (
     PriceTable,
     checked,
 )
+from hippocampus.prices import model_prices
 
 Days = Annotated[float, Field(gt=0)]
 
@@ -113,10 +114,8 @@ SOURCE_TYPES = {
 
 
 def _expect_priced(model: str) -> None:
-    from hippocampus import prices
-
     try:
-        prices.model_prices(model)
+        model_prices(model)
     except ModelError as unknown:
         raise ValueError(str(unknown)) from None
 
@@ -314,7 +313,7 @@ class Policy(Declared):
         if tokens <= min(self.index_over_tokens, bulk, records):
             return False
         found = kind()
-        if found == UNKNOWN_KIND or resolution.fresh_turns or self.fresh_turns.get(found):  # type: ignore[call-overload]
+        if found == UNKNOWN_KIND or resolution.fresh_turns or self.fresh_turns.get(found):
             return tokens > self.index_over_tokens
         return tokens > (records if found == RECORDS else bulk)
 

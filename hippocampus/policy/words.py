@@ -7,36 +7,26 @@ import inspect
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
+
+from hippocampus.indexing.kinds import KINDS
+from hippocampus.prices import TABLES
 
 EntryType = Literal["tool_result", "message", "state", "memory"]
 Priority = Literal["critical", "high", "normal", "low"]
 Encoding = Literal["manual", "auto"]
 Level = Literal["none", "light", "normal", "aggressive"]
 Supersession = Literal["call", "tool", "source.type"]
-PriceTable = Literal["anthropic-5m", "anthropic-1h", "openai", "gemini", "none"]
-Kind = Literal[
-    "arguments",
-    "binary",
-    "code",
-    "commits",
-    "config",
-    "diff",
-    "empty",
-    "hits",
-    "json",
-    "listing",
-    "log",
-    "page",
-    "prose",
-    "schema",
-    "table",
-    "text",
-]
-"""The kinds of content; `text` is the kind of everything that no other kind recognises."""
+if TYPE_CHECKING:
+    Kind = str
+    PriceTable = str
+else:
+    Kind = Literal[tuple(sorted(KINDS))]
+    """The kinds of content; `text` is the kind of everything that no other kind recognises."""
+    PriceTable = Literal[tuple(TABLES)]
 RedactionKind = Literal["card", "email", "iban", "phone", "secret"]
 
 ERROR_SOURCE = "error"

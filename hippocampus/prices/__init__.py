@@ -1,8 +1,8 @@
 """The cost of a call with a provider's prompt cache, and the cost of an edit of the prefix.
 
 Costs are in base input tokens (one token at full price is 1.0), and converted to dollars for
-reports. No clock: the caller knows whether the cache has gone cold. A new table is a line of `TABLES`,
-and its name in `policy.words.PriceTable`; the prices of models are from the package `genai-prices`.
+reports. No clock: the caller knows whether the cache has gone cold. A new table is a line of `TABLES`;
+the prices of models are from the package `genai-prices`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from hippocampus import indexing
 from hippocampus.formats.calls import asks_to_read
 from hippocampus.formats.conversation import Item, Message, Part, unpaired
 from hippocampus.formats.reader import Reading, read, read_on
+from hippocampus.indexing.kinds import KINDS
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES, Prices
 from hippocampus.prices.prompt_cache import (
@@ -40,8 +41,7 @@ SLICE_TOKENS = 400
 LINE_SLICE_TOKENS = 2_000
 """The slice of a recall of hidden lines, with or without hidden values."""
 READ_TOKENS = 1_000
-TEXT_KINDS = frozenset(("code", "page", "prose"))
-"""A result of at least this size and of such a kind counts as read, if the agent asked for it."""
+"""A result of at least this size counts as read, if the agent asked for it and its kind is one to read."""
 MAX_PROBLEMS = 10
 
 ViewFunction = Callable[[list[Item]], list[Item]]
@@ -170,7 +170,7 @@ class Script:
                     and call is not None
                     and asks_to_read(call.tool, call.text)
                     and tokens.count(part.text) >= READ_TOKENS
-                    and indexing.kind_of(part.text) in TEXT_KINDS
+                    and KINDS[indexing.kind_of(part.text)].is_reading
                 ):
                     asked[-1].append(part)
         return asked[: len(self.answers)]  # no call sends what comes after the last answer

@@ -7,6 +7,7 @@ import pytest
 from hippocampus.formats import json_text
 from hippocampus.indexing import sniff
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, LaterLines
+from hippocampus.indexing.kinds import ContentKind
 from hippocampus.models import tokens
 from tests.bench.compression import corpus, hostile
 from tests.bench.compression.measure import entry_text
@@ -39,8 +40,8 @@ def test_a_text_whose_extractor_fails_is_a_plain_excerpt(
     def failing(_text: str, _context: ExtractionContext) -> Extraction:
         raise RecursionError
 
-    broken = sniff._KindReader("page", lambda _text, _file: 2.0, failing)
-    monkeypatch.setattr(sniff, "READERS", (broken,))
+    broken = ContentKind("page", lambda _text, _file: 2.0, failing)
+    monkeypatch.setattr(sniff, "KINDS", {"page": broken})
     text = "\n".join(f"a line {n} that no other test has" for n in range(99))
     for _ in range(3):
         assert sniff.kind_of(text) == "text"
@@ -57,8 +58,8 @@ def test_a_text_whose_lines_cannot_be_read_has_those_of_a_plain_excerpt(
         raise RecursionError
 
     broken = Extraction("page", "a page", LaterLines(failing))
-    reader = sniff._KindReader("page", lambda _text: 2.0, lambda _text: broken)
-    monkeypatch.setattr(sniff, "READERS", (reader,))
+    kind = ContentKind("page", lambda _text: 2.0, lambda _text: broken)
+    monkeypatch.setattr(sniff, "KINDS", {"page": kind})
     text = "\n".join(f"a line {n} that a test of lines has" for n in range(99))
     found = sniff.extraction_of(text, ExtractionContext())
     assert (found.kind, found.summary) == ("page", "a page")

@@ -11,12 +11,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from hippocampus.entries.entry import Entry
-from hippocampus.indexing.sniff import READERS
 from hippocampus.policy import Policy, Redaction, Resolution, Subject, load, shipped
 from hippocampus.policy.matching import fold, has_word
 from hippocampus.policy.rules import OWN_SOURCES
-from hippocampus.policy.words import Encoding, EntryType, Kind, PriceTable, Priority
-from hippocampus.prices import TABLES
+from hippocampus.policy.words import Encoding, EntryType, Priority
 from hippocampus.recall.sources import known_sources
 
 SECTION_10 = """
@@ -380,12 +378,6 @@ def test_the_words_are_those_that_the_rest_knows() -> None:
     modifiers = TypeAdapter(Entry).json_schema()["$defs"]["Modifiers"]["properties"]
     assert set(get_args(Priority)) == set(modifiers["priority"]["enum"])
     assert set(get_args(Encoding)) == set(modifiers["encoding"]["enum"])
-    assert set(get_args(PriceTable)) == set(TABLES)
-
-
-def test_the_kinds_are_those_of_the_indexing() -> None:
-    others = {"json", "schema", "hits", "commits", "text", "empty", "arguments"}
-    assert set(get_args(Kind)) == others | {reader.kind for reader in READERS}
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hippocampus.formats.calls import asks_to_read
 from hippocampus.formats.reader import read
 from hippocampus.indexing import kind_of
+from hippocampus.indexing.kinds import KINDS
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import (
     LINE_SLICE_TOKENS,
     SLICE_TOKENS,
-    TEXT_KINDS,
     CacheModel,
     MeasuredCall,
     Script,
@@ -304,7 +304,7 @@ def naive_unread(messages: Any, start: int, end: int, view: Any) -> list[int]:
         and part.call_id in calls
         and asks_to_read(calls[part.call_id].tool, calls[part.call_id].text)
         and tokens.count(part.text) >= 1_000
-        and kind_of(part.text) in TEXT_KINDS
+        and KINDS[kind_of(part.text)].is_reading
         and not any(part.text in text for text in shown)
     ]
 

@@ -25,7 +25,8 @@ from hippocampus.formats.reader import read
 from hippocampus.indexing import ExtractionContext, documents, index, price_of, unwrap
 from hippocampus.indexing.arguments import shorten
 from hippocampus.indexing.extraction import NUMBER, Extraction
-from hippocampus.indexing.sniff import READERS, extraction_of, read_large, read_small
+from hippocampus.indexing.kinds import KINDS, ContentKind
+from hippocampus.indexing.sniff import extraction_of, read_large, read_small
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Redaction
 from hippocampus.prices import TABLES
@@ -76,13 +77,12 @@ def sound(found: Extraction) -> None:
         assert line.weight >= 0
 
 
-def by_kind(kind: str) -> Callable[[str], None]:
+def by_kind(kind: ContentKind) -> Callable[[str], None]:
     """Return the check of a kind's recogniser and extractor."""
-    reader = next(reader for reader in READERS if reader.kind == kind)
 
     def check(text: str) -> None:
-        assert 0 <= reader.recognises(text) <= 1
-        if reader.extract and (found := reader.extract(text)):
+        assert kind.recognises is None or 0 <= kind.recognises(text) <= 1
+        if kind.extract and (found := kind.extract(text)):
             sound(found)
 
     return check
@@ -188,7 +188,7 @@ def conversation(text: str) -> None:
 
 
 CHECKS: dict[str, Callable[[str], Any]] = {
-    **{reader.kind: by_kind(reader.kind) for reader in READERS},
+    **{kind.name: by_kind(kind) for kind in KINDS.values() if kind.recognises},
     "json": json_value,
     "output": tool_output,
     "entry": entry,
