@@ -6,9 +6,11 @@ not known here.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import multiprocessing
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -106,6 +108,17 @@ def size_of(file: RecordedFile) -> int:
         return 0
 
 
+def _end_with_parent() -> None:
+    """End this process after the one that asked for it, which may be killed in the middle of a file."""
+
+    def wait_for_parent() -> None:
+        if parent := multiprocessing.parent_process():
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait_for_parent, daemon=True).start()
+
+
 def _over_processes(
     files: Iterator[File], work: Callable[[File], T], jobs: int, lost: Callable[[File], T]
 ) -> Iterator[T]:
@@ -114,7 +127,8 @@ def _over_processes(
     names = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in names else "spawn")
     context.set_forkserver_preload(["hippocampus.replay.run"])
-    free = [ProcessPoolExecutor(1, context) for _ in range(jobs)]
+    new_pool = functools.partial(ProcessPoolExecutor, 1, context, initializer=_end_with_parent)
+    free = [new_pool() for _ in range(jobs)]
 
     def result(file: File) -> T:
         for _ in range(2):
@@ -123,7 +137,7 @@ def _over_processes(
                 return pool.submit(work, file).result()
             except BrokenProcessPool:
                 pool.shutdown(wait=False)
-                pool = ProcessPoolExecutor(1, context)
+                pool = new_pool()
             finally:
                 free.append(pool)
         return lost(file)

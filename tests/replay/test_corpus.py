@@ -121,6 +121,50 @@ def test_a_killed_process_costs_the_work_on_its_file(tmp_path: Path, engine: Eng
         list(over(files, killed_always))
 
 
+def started(script: str, folder: Path, *arguments: Path) -> subprocess.Popen[bytes]:
+    """Run a script over a folder in a process group of its own."""
+    path = folder.with_suffix(".py")
+    path.write_text(script)
+    folders = (str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", ""))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
+    command = [sys.executable, str(path), str(folder), *map(str, arguments)]
+    return subprocess.Popen(command, env=environment, start_new_session=True)
+
+
+def ticking(file: Path) -> None:
+    """Add a byte to a file every 50 ms, for a minute."""
+    for _ in range(1_200):
+        with file.with_suffix(".ticks").open("ab") as ticks:
+            ticks.write(b".")
+        time.sleep(0.05)
+
+
+TICK = """
+import sys
+from pathlib import Path
+from hippocampus.replay import workers
+from replay.test_corpus import ticking
+workers.SMALL_BYTES = 0
+if __name__ == "__main__":
+    list(workers.over_files(sorted(Path(sys.argv[1]).iterdir()), ticking, jobs=2))
+"""
+
+
+def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    folder = tmp_path / "source"
+    ticks = [file.with_suffix(".ticks") for file in record(folder, 2)[:2]]
+    with started(TICK, folder) as process:
+        while process.poll() is None and not all(path.exists() for path in ticks):
+            time.sleep(0.01)
+        assert process.poll() is None
+        process.kill()
+    sizes = [0, 1]
+    while sizes[-2] != sizes[-1]:
+        time.sleep(0.5)
+        sizes.append(sum(path.stat().st_size for path in ticks))
+    assert sizes[-1] < 1_200
+
+
 RUN = """
 import sys
 from pathlib import Path
@@ -144,12 +188,7 @@ def test_a_killed_run_goes_on_to_the_bytes_of_an_undisturbed_one(
     undisturbed = replayed(tmp_path / "one", files)
     out = tmp_path / "out"
     out.mkdir()
-    script = tmp_path / "run.py"
-    script.write_text(RUN)
-    folders = (str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", ""))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(folders)}
-    command = [sys.executable, str(script), str(tmp_path / "source"), str(out)]
-    with subprocess.Popen(command, env=environment, start_new_session=True) as process:
+    with started(RUN, tmp_path / "source", out) as process:
         while process.poll() is None and len(list(out.glob("*.parquet"))) < at_part:
             time.sleep(0.001)
         os.killpg(process.pid, signal.SIGKILL)
