@@ -34,8 +34,8 @@ from hippocampus.session.resources import (
     SessionInfo,
     Summaries,
 )
-from hippocampus.session.rules import Rules
 from hippocampus.session.session import OpenFiles, Session
+from hippocampus.session.turn_rules import Rules
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore, state_of
 from hippocampus.storage.state_dir import DEFAULT_AGENT

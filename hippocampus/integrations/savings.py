@@ -18,8 +18,8 @@ from hippocampus.models import tokens
 from hippocampus.policy import Policy
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.recording import Recording
-from hippocampus.session.rules import Rules
 from hippocampus.session.turn import recall_tokens
+from hippocampus.session.turn_rules import Rules
 from hippocampus.storage import hook_events
 from hippocampus.storage.ledger import ModelCall
 from hippocampus.storage.savings import Savings, costs_at, prices_of, savings

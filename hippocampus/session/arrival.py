@@ -45,7 +45,7 @@ from hippocampus.session.payloads import (
     superseding_key,
 )
 from hippocampus.session.renderer import first_line, result_subject
-from hippocampus.session.rules import Rules
+from hippocampus.session.turn_rules import Rules
 from hippocampus.session.view import Rendered, Span
 from hippocampus.storage.ledger import StoredRecord
 

@@ -32,7 +32,7 @@ from hippocampus.session import digest
 from hippocampus.session.digest import MAX_TOKENS, MIN_TOKENS, Room, Steps
 from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.plan import Candidate, calls_to_come
-from hippocampus.session.rules import CONSTANTS, Rules
+from hippocampus.session.turn_rules import CONSTANTS, Rules
 from hippocampus.session.view import Span, View
 from hippocampus.session.work_files import WorkFiles
 

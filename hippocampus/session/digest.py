@@ -20,7 +20,7 @@ from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of
 from hippocampus.models import tokens
 from hippocampus.session.payloads import NO_FILES, files_of
-from hippocampus.session.rules import CONSTANTS
+from hippocampus.session.turn_rules import CONSTANTS
 from hippocampus.session.work_files import WorkFile, described, excerpt
 
 CALL_CHARACTERS = 240

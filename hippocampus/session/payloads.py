@@ -24,7 +24,7 @@ from hippocampus.indexing.extraction import identifiers, kept_by_hash
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
 from hippocampus.session.history import History
-from hippocampus.session.rules import CONSTANTS, Rules
+from hippocampus.session.turn_rules import CONSTANTS, Rules
 from hippocampus.session.view import Span
 from hippocampus.storage.ledger import noted
 

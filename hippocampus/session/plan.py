@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hippocampus.entries.entry import Decision, Stage
 from hippocampus.policy import Policy
 from hippocampus.prices import Prices
-from hippocampus.session.rules import CONSTANTS
+from hippocampus.session.turn_rules import CONSTANTS
 
 if TYPE_CHECKING:
     import numpy as np

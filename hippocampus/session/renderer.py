@@ -25,7 +25,7 @@ from hippocampus.policy import Policy, Redaction, Subject, record_subject
 from hippocampus.session.compaction import span_of
 from hippocampus.session.history import History
 from hippocampus.session.payloads import Payload, Payloads, origin_of
-from hippocampus.session.rules import CONSTANTS, Rules
+from hippocampus.session.turn_rules import CONSTANTS, Rules
 from hippocampus.session.view import Rendered, View
 
 TASK_CHARACTERS = 4_000

@@ -16,10 +16,10 @@ from hippocampus.models import tokens
 from hippocampus.session.billing import Bill
 from hippocampus.session.guard import Guard
 from hippocampus.session.payloads import Payload
-from hippocampus.session.rules import Rules
 from hippocampus.session.run import SessionRun
 from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens, largest_messages
+from hippocampus.session.turn_rules import Rules
 from hippocampus.storage.ledger import NO_CALL
 from hippocampus.storage.savings import SessionCosts, costs_at
 

@@ -30,9 +30,9 @@ from hippocampus.session.resources import (
     SessionInfo,
     SessionSnapshot,
 )
-from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, only_grows, read
 from hippocampus.session.turn import Turn, largest_messages, take_turn
+from hippocampus.session.turn_rules import Rules
 from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.database import ConflictError

@@ -18,7 +18,7 @@ from hippocampus.session.arrival import MessageReader
 from hippocampus.session.history import History, Notes, chain_of, joined_end
 from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.renderer import redacted, referred
-from hippocampus.session.rules import Rules
+from hippocampus.session.turn_rules import Rules
 from hippocampus.session.view import Span, View
 from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText
 

@@ -28,8 +28,8 @@ from hippocampus.session.compaction import Digest, DigestWriter, PlannedDigest
 from hippocampus.session.payloads import Payload, Payloads, due_from, has_faded
 from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import next_record
-from hippocampus.session.rules import CONSTANTS, Rules
 from hippocampus.session.state import ReadList, State, next_texts
+from hippocampus.session.turn_rules import CONSTANTS, Rules
 from hippocampus.session.view import Rendered, View
 from hippocampus.storage.ledger import ModelCall, TurnRows
 

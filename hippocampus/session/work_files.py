@@ -37,7 +37,7 @@ from hippocampus.indexing.unwrap import asked_line, has_content, output_of
 from hippocampus.models import tokens
 from hippocampus.session.history import History
 from hippocampus.session.payloads import files_of
-from hippocampus.session.rules import CONSTANTS
+from hippocampus.session.turn_rules import CONSTANTS
 
 OLD = re.compile(r"(?i)^(?:old|search|find|before)")
 NEW = re.compile(r"(?i)^(?:new|replace|after)")

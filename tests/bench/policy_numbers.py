@@ -2,7 +2,7 @@
 
     python -m tests.bench.policy_numbers PATH...
 
-The constants of `session/rules.py`, which no policy sets, are tried after them.
+The constants of `session/turn_rules.py`, which no policy sets, are tried after them.
 
 An owner is a folder with the part of a file's name before `+` or `__`. For each number and owner, the
 value is chosen that costs least on the other owners (mean of their shares of the whole list's cost),
@@ -26,7 +26,7 @@ from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.replay.strategies import send_everything
 from hippocampus.replay.summary import SAME_LINES, SAME_VALUES
-from hippocampus.session.rules import CONSTANTS
+from hippocampus.session.turn_rules import CONSTANTS
 
 PRICES = prices.TABLES["anthropic-5m"]
 CACHE = CacheModel(PRICES, "ours")

@@ -21,8 +21,8 @@ from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.retrieval import handle
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
-from hippocampus.session.rules import Rules
 from hippocampus.session.session import Session
+from hippocampus.session.turn_rules import Rules
 
 FORMATS = ("openai", "responses", "anthropic")
 

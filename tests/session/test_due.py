@@ -19,8 +19,8 @@ from hippocampus.prices import TABLES
 from hippocampus.session.arrival import with_kind
 from hippocampus.session.history import History
 from hippocampus.session.payloads import Payload, Payloads, cold_from, due_from
-from hippocampus.session.rules import Rules
 from hippocampus.session.state import State, read
+from hippocampus.session.turn_rules import Rules
 
 POLICY = Policy(fade_below=1.6**-0.5, sleep_below=3**-0.5, fade_view_tokens=100)
 """At the usual rate of 0.1 contents fade after 6 turns, and entries sleep after 20."""
