@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from hippocampus.indexing.documents import MAX_ROWS, Table, TableRow, lines_of
 from hippocampus.indexing.extraction import EntryLine, Extraction, counted, cut, with_lines_before
+from hippocampus.indexing.json_documents import MAX_ROWS, Table, TableRow, lines_of
 
 SEPARATORS = ("\t", ",", ";", "|")
 BARS = str.maketrans("│┃║", "|||")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from hippocampus.formats.calls import says_it_failed
-from hippocampus.indexing import documents, plain, unwrap
+from hippocampus.indexing import json_documents, plain, unwrap
 from hippocampus.indexing.extraction import (
     WORDLESS,
     EntryLine,
@@ -82,7 +82,7 @@ def _document_of(text: str, asked: int) -> Extraction | None:
     if isinstance(value, str):
         return with_notes(_extract_text(value, asked), words)
     longest, rest, _ = unwrap.parted(value, len(text))
-    found = documents.read(rest)
+    found = json_documents.read(rest)
     if longest:
         inner = _extract_text(longest, asked)
         inner = replace(

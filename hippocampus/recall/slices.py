@@ -19,8 +19,8 @@ from hippocampus.errors import RecallError, nearest
 from hippocampus.formats import json_text
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.code import depth_of
-from hippocampus.indexing.documents import Table
 from hippocampus.indexing.grids import table_in
+from hippocampus.indexing.json_documents import Table
 from hippocampus.indexing.unwrap import line_numbers, output_of, without_numbers
 from hippocampus.models import tokens
 from hippocampus.patterns import PatternError

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.indexing import grids
-from hippocampus.indexing.documents import cell, flat, lines_of, table_of
 from hippocampus.indexing.extraction import Extraction, packed
+from hippocampus.indexing.json_documents import cell, flat, lines_of, table_of
 
 SHEET = 'id,name,status,amount,day\nord-1,"Ann, B",paid,12.50,2024-01-02\nord-2,Bob,paid,3.10,2024-01-03\nord-3,Cy,failed,1200,2024-02-03\n'
 PSQL = " id | name | n \n----+------+---\n  1 | ann  | 5\n  2 | bob  | 7\n(2 rows)\n"

@@ -22,7 +22,7 @@ from hippocampus.errors import RecallError
 from hippocampus.facts import pasted
 from hippocampus.formats.conversation import Item, unpaired, without_envelope
 from hippocampus.formats.reader import read
-from hippocampus.indexing import ExtractionContext, documents, index, price_of, unwrap
+from hippocampus.indexing import ExtractionContext, index, json_documents, price_of, unwrap
 from hippocampus.indexing.arguments import shorten
 from hippocampus.indexing.extraction import NUMBER, Extraction
 from hippocampus.indexing.kinds import KINDS, ContentKind
@@ -92,7 +92,7 @@ def json_value(text: str) -> None:
     value, words = unwrap.json_and_words(text)
     assert all(isinstance(word, str) for word in words)
     if value is not None:
-        sound(documents.read(value))
+        sound(json_documents.read(value))
         unwrap.parted(value, len(text))
 
 

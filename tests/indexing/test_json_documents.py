@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import indexing
-from hippocampus.indexing import ExtractionContext, Price, documents
+from hippocampus.indexing import ExtractionContext, Price, json_documents
 
 PRICE = Price(carry=2.75, recall=1_700.0, least_tokens=300, most_tokens=4_000)
 
@@ -22,7 +22,7 @@ values = st.recursive(
 
 
 def shown(value: Any) -> list[str]:
-    return [line.numbered() for line in documents.read(value).lines]
+    return [line.numbered() for line in json_documents.read(value).lines]
 
 
 def test_an_answer_keeps_its_order() -> None:
@@ -31,7 +31,7 @@ def test_an_answer_keeps_its_order() -> None:
 
 
 def test_the_summary_counts_records_by_their_path() -> None:
-    extraction = documents.read({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "b": 1})
+    extraction = json_documents.read({"a": [{"n": 1}, {"n": 2}, {"n": 3}], "b": 1})
     assert extraction.summary == "JSON, 3 records: a 3"
     assert extraction.selectors == ('path="$.a[0]"',)
 
@@ -52,7 +52,7 @@ def test_lists_of_other_records_in_a_list_are_tables_of_their_own() -> None:
     value = [rows, [{"x": 10 * n} for n in range(3)]]
     written = shown(value)
     assert {"[0] 0 | Berlin 0", "[2] 2 | Berlin 2", "[1] 10", "[2] 20"} <= set(written)
-    [selector] = documents.read(value).selectors
+    [selector] = json_documents.read(value).selectors
     assert selector == 'path="$[0][0]"'
 
 
@@ -64,13 +64,13 @@ def test_a_long_text_stands_by_its_lines_below_its_key() -> None:
 
 
 def test_facts_for_code_have_the_cursor_and_the_total() -> None:
-    extraction = documents.read({"next_page_token": "t-9", "total": 4, "name": "x"})
+    extraction = json_documents.read({"next_page_token": "t-9", "total": 4, "name": "x"})
     assert extraction.key_data == {"next_page_token": "t-9", "total": 4}
 
 
 @given(value=st.dictionaries(st.text(max_size=8), values) | st.lists(values))
 def test_any_document_is_read_and_its_parents_come_first(value: Any) -> None:
-    lines = documents.read(json.loads(json.dumps(value))).lines
+    lines = json_documents.read(json.loads(json.dumps(value))).lines
     assert all(line.parent is None or line.parent < at for at, line in enumerate(lines))
 
 
@@ -79,12 +79,12 @@ def test_deep_nesting_never_raises() -> None:
         value: Any = 1
         for at in range(depth):
             value = {"k": value} if at % 2 else [value]
-        assert documents.read([value]).kind == "json"
+        assert json_documents.read([value]).kind == "json"
 
 
 def test_lists_in_lists_are_read_to_the_bound_of_all_values() -> None:
-    lines = documents.read([[[at, [at]]] * 3 for at in range(30_000)]).lines
-    assert documents.MAX_VALUES < len(lines) < 2 * documents.MAX_VALUES
+    lines = json_documents.read([[[at, [at]]] * 3 for at in range(30_000)]).lines
+    assert json_documents.MAX_VALUES < len(lines) < 2 * json_documents.MAX_VALUES
 
 
 def issue(body: str) -> str:
