@@ -18,7 +18,7 @@ from hippocampus.errors import MessagesError, RecordingError
 from hippocampus.memory import Hippocampus
 from hippocampus.replay.measure import Script
 from hippocampus.replay.readers import find_files, formats, read_file
-from hippocampus.replay.readers.documents import JsonDocument
+from hippocampus.replay.readers.json_files import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.values import as_records
 from hippocampus.storage import packing

@@ -16,7 +16,7 @@ from hippocampus.errors import RecordingError
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.measure import Script, unpaired
 from hippocampus.replay.readers import find_files, formats, read_file
-from hippocampus.replay.readers.documents import JsonDocument
+from hippocampus.replay.readers.json_files import JsonDocument
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.readers.pairing import NO_RESULT
 from hippocampus.replay.readers.values import as_records

@@ -21,7 +21,7 @@ from replay.study.scripted_endpoint import is_chat, said
 from hippocampus.errors import StoreError
 from hippocampus.replay import trial as trials
 from hippocampus.replay.journal import RunJournal
-from hippocampus.replay.readers.documents import MAX_DEPTH
+from hippocampus.replay.readers.json_files import MAX_DEPTH
 from hippocampus.replay.trial import (
     RAW,
     VIEW,

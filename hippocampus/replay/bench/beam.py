@@ -12,7 +12,7 @@ from typing import Any
 
 from hippocampus.errors import RecordingError
 from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, MessageKey, Question
-from hippocampus.replay.readers.documents import load
+from hippocampus.replay.readers.json_files import load
 
 
 def read(folders: Sequence[Path]) -> list[BenchConversation]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hippocampus.errors import RecordingError
 from hippocampus.replay.bench.retrieval import BenchConversation, BenchMessage, Question
-from hippocampus.replay.readers.documents import load
+from hippocampus.replay.readers.json_files import load
 
 CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 _ID = re.compile(r"D(\d+):(\d+)")

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from hippocampus.errors import MALFORMED, MessagesError, RecordingError
 from hippocampus.replay.buckets import BucketFile, is_bucket, iter_bucket
 from hippocampus.replay.readers import archive, codex, formats, openhands_sdk
-from hippocampus.replay.readers.documents import JsonDocument, load, of_bytes
+from hippocampus.replay.readers.json_files import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.schema import is_state

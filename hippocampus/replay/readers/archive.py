@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from hippocampus.errors import RecordingError, StoreError, without_password
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.documents import JsonDocument
+from hippocampus.replay.readers.json_files import JsonDocument
 from hippocampus.replay.readers.raw import ADAPTERS, RawConversation, RawMessage, chat_call
 from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage

@@ -30,7 +30,7 @@ from hippocampus.replay.readers import (
     pi,
     swe_agent,
 )
-from hippocampus.replay.readers.documents import JsonDocument
+from hippocampus.replay.readers.json_files import JsonDocument
 from hippocampus.replay.readers.message_lists import LISTS, MessageList
 from hippocampus.replay.readers.raw import RawConversation
 from hippocampus.replay.readers.values import JsonRecord, text_of

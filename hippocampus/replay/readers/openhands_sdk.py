@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.documents import JsonDocument, load
+from hippocampus.replay.readers.json_files import JsonDocument, load
 from hippocampus.replay.readers.raw import RawConversation, RawMessage, chat_calls
 from hippocampus.replay.readers.values import JsonRecord, as_list, as_record, text_of
 
