@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.storage import files
-from hippocampus.storage.objects import Objects
+from hippocampus.storage.object_storage import Objects
 
 REQUEST_SECONDS = 600.0
 """The time limit of a request for a recording or its rows, of any size."""

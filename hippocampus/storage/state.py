@@ -238,7 +238,7 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
             raise StoreError("a directory has its payloads itself: payloads= is of a server")
         return DirectoryState(StateDir(Path(named)))
     try:
-        from hippocampus.storage.objects import Objects
+        from hippocampus.storage.object_storage import Objects
         from hippocampus.storage.postgres import PostgresState
     except ImportError:
         raise StoreError(INSTALL) from None

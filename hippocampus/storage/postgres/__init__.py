@@ -21,7 +21,7 @@ from hippocampus.storage.content_store import (
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.deadline import bounded, left
 from hippocampus.storage.facts.models import TextRules
-from hippocampus.storage.objects import MIN_BYTES, REQUEST_SECONDS, Objects
+from hippocampus.storage.object_storage import MIN_BYTES, REQUEST_SECONDS, Objects
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.database import ServerDatabase
 from hippocampus.storage.state import StateStore

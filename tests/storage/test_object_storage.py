@@ -21,7 +21,7 @@ from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.copying import copied
 from hippocampus.storage.ledger import ModelCall, TurnRows
-from hippocampus.storage.objects import MIN_BYTES, Objects
+from hippocampus.storage.object_storage import MIN_BYTES, Objects
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import verify
