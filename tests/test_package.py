@@ -58,7 +58,7 @@ RETRIEVAL = """
 import io, sys
 from pathlib import Path
 sys.stdin = io.TextIOWrapper(io.BytesIO(b"Where is the boiler?"))
-from hippocampus.cli.memory_store import retrieve
+from hippocampus.cli.fact_database import retrieve
 retrieve("default", None, 500, Path("memory.sqlite3"), as_json=False)
 print([name for name in ("numpy", "pydantic", "typer") if name in sys.modules])
 """

@@ -13,7 +13,7 @@ def main() -> None:
 
         hooks.main(sys.argv[2:])
         os._exit(0)  # an orderly exit would first free the vocabulary, while the agent waits
-    from hippocampus.cli.memory_store import retrieve_fast
+    from hippocampus.cli.fact_database import retrieve_fast
 
     if retrieve_fast(sys.argv[1:]):  # a hook runs it at every prompt
         return

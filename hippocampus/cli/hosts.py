@@ -18,7 +18,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.memory_store import OWN_AGENT, opened
+from hippocampus.cli.fact_database import OWN_AGENT, opened
 from hippocampus.cli.options import (
     DEFAULT_STATE,
     PolicyName,

@@ -16,7 +16,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.memory_store import (
+from hippocampus.cli.fact_database import (
     DEFAULT_PATH,
     OWN_AGENT,
     complete,

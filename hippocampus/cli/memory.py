@@ -17,8 +17,8 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperGroup
 
+from hippocampus.cli import fact_database as stores
 from hippocampus.cli import housekeeping
-from hippocampus.cli import memory_store as stores
 from hippocampus.cli import options as out
 from hippocampus.cli.options import AsJson, Shown, verb
 from hippocampus.errors import FactError

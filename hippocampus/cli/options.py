@@ -20,7 +20,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand
 
-from hippocampus.cli.memory_store import DEFAULT_PATH, OWN_AGENT, VARIABLES, opened
+from hippocampus.cli.fact_database import DEFAULT_PATH, OWN_AGENT, VARIABLES, opened
 from hippocampus.errors import FactError, without_password
 from hippocampus.formats.json_text import visible
 from hippocampus.storage.state import StateStore, state_of

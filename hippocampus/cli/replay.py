@@ -16,7 +16,7 @@ from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
-from hippocampus.cli.memory_store import embed
+from hippocampus.cli.fact_database import embed
 from hippocampus.cli.options import (
     AsJson,
     EngineName,

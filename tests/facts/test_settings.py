@@ -7,7 +7,7 @@ import math
 import pytest
 
 from hippocampus import Hippocampus, policy
-from hippocampus.cli.memory_store import opened
+from hippocampus.cli.fact_database import opened
 from hippocampus.errors import PolicyError
 from hippocampus.facts.models import POLICIES, FactPolicy, settings_of
 from hippocampus.policy.fields import FactFields

@@ -29,7 +29,7 @@ from postgres_server import Server
 from states import activity
 
 from hippocampus import Hippocampus, __version__
-from hippocampus.cli.memory_store import OWN_AGENT
+from hippocampus.cli.fact_database import OWN_AGENT
 from hippocampus.facts.store import Facts
 from hippocampus.integrations import mcp_server
 from hippocampus.storage.state import DirectoryState, state_of
