@@ -33,7 +33,7 @@ from hippocampus.cli.options import (
 from hippocampus.errors import RecordingError, without_password
 from hippocampus.formats.usage import Usage
 from hippocampus.indexing.extraction import counted
-from hippocampus.policy.words import PriceTable
+from hippocampus.policy.value_types import PriceTable
 from hippocampus.prices import DEFAULT_MODEL
 from hippocampus.storage import files
 

@@ -30,7 +30,7 @@ from hippocampus.policy.rules import (
     Subject,
     Text,
 )
-from hippocampus.policy.words import (
+from hippocampus.policy.value_types import (
     ERROR_SOURCE,
     UNNAMED_SOURCE,
     Encoding,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from hippocampus import secrets
 from hippocampus.formats import json_text
 from hippocampus.policy.matching import MAX_CACHED, expression
-from hippocampus.policy.words import ONE_OR_MANY, RedactionKind, checked, described
+from hippocampus.policy.value_types import ONE_OR_MANY, RedactionKind, checked, described
 from hippocampus.secrets import MarkedSpan
 
 

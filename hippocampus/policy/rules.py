@@ -15,7 +15,7 @@ from hippocampus.errors import hint
 from hippocampus.formats import json_text
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import SOME, Patterns, Redaction
-from hippocampus.policy.words import (
+from hippocampus.policy.value_types import (
     ERROR_SOURCE,
     ONE_OR_MANY,
     Encoding,

@@ -29,7 +29,7 @@ from hippocampus.indexing.extraction import identifiers
 from hippocampus.indexing.unwrap import thinned
 from hippocampus.models import tokens
 from hippocampus.policy import Resolution, Subject, new_entry
-from hippocampus.policy.words import EntryType
+from hippocampus.policy.value_types import EntryType
 from hippocampus.recall import calls
 from hippocampus.session.history import History
 from hippocampus.session.payloads import (

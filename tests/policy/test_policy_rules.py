@@ -14,7 +14,7 @@ from hippocampus.entries.entry import Entry
 from hippocampus.policy import Policy, Redaction, Resolution, Subject, load, shipped
 from hippocampus.policy.matching import fold, has_word
 from hippocampus.policy.rules import OWN_SOURCES
-from hippocampus.policy.words import Encoding, EntryType, Priority
+from hippocampus.policy.value_types import Encoding, EntryType, Priority
 from hippocampus.recall.sources import known_sources
 
 SECTION_10 = """
