@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hippocampus.facts import tools, upkeep, write
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.models import Item, Relation
+from hippocampus.storage.facts.rows import Item, Relation
 
 
 def item(said):

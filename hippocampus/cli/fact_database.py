@@ -18,7 +18,7 @@ from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_enviro
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts
     from hippocampus.models.http import Endpoint
-    from hippocampus.storage.facts.models import Memory
+    from hippocampus.storage.facts.rows import Memory
     from hippocampus.storage.state import StateStore
 
 OWN_AGENT, EVERY_AGENT = "default", "*"

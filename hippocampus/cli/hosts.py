@@ -32,7 +32,7 @@ from hippocampus.cli.options import (
 )
 from hippocampus.indexing.extraction import counted
 from hippocampus.integrations.hooks import settings
-from hippocampus.storage.facts.models import EVERY_AGENT
+from hippocampus.storage.facts.rows import EVERY_AGENT
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import is_address
 

@@ -258,7 +258,7 @@ def scriptling_remember(
 ) -> Shown:
     """Remember a text as one memory; a very similar one of its type is updated by it, and no other ends."""
     from hippocampus.facts.write import claim, keep
-    from hippocampus.storage.facts.models import Item
+    from hippocampus.storage.facts.rows import Item
 
     request = claim(Item(text, type_name, importance))
     (outcome,) = keep(facts.tables, [replace(request, statement=None)])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from hippocampus.facts.models import Outcome, Recalled
-    from hippocampus.storage.facts.models import Memory
+    from hippocampus.storage.facts.rows import Memory
 
 T = TypeVar("T")
 PIPED_WIDTH = 120

@@ -23,7 +23,7 @@ from hippocampus.facts.topics import is_own
 from hippocampus.facts.words import SIGN_OR_WORD
 from hippocampus.policy import Policy, Subject
 from hippocampus.session.resources import Speaker
-from hippocampus.storage.facts.models import HEARSAY, Item, Origin
+from hippocampus.storage.facts.rows import HEARSAY, Item, Origin
 
 MESSAGE = "event"
 """The kind of a message that is stored verbatim."""

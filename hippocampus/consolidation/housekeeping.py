@@ -27,7 +27,7 @@ from hippocampus.storage import encryption, files, gc, ledger
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
-from hippocampus.storage.facts.models import EVERY_AGENT, Memory
+from hippocampus.storage.facts.rows import EVERY_AGENT, Memory
 from hippocampus.storage.gc import Removal
 from hippocampus.storage.state import StateStore
 from hippocampus.storage.state_dir import StateDir

@@ -33,7 +33,7 @@ from hippocampus.session.resources import ConsolidationOutcome
 from hippocampus.storage import files
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
-from hippocampus.storage.facts.models import Memory
+from hippocampus.storage.facts.rows import Memory
 from hippocampus.storage.state_dir import StateDir
 
 LOG = logging.getLogger("hippocampus")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from hippocampus.facts.models import TYPES, Complete
 from hippocampus.models.bounded import within
-from hippocampus.storage.facts.models import Item, Relation
+from hippocampus.storage.facts.rows import Item, Relation
 from hippocampus.storage.facts.triples import predicate_of
 
 SECONDS = 20.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hippocampus.storage.facts.models import Memory, Triple
+from hippocampus.storage.facts.rows import Memory, Triple
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ from hippocampus.facts.timestamps import day
 from hippocampus.facts.words import content_words, key, names, query_terms, without, words
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts import memories, search, triples
-from hippocampus.storage.facts.models import Memory, Origin, RankedRow
+from hippocampus.storage.facts.rows import Memory, Origin, RankedRow
 from hippocampus.storage.facts.search import RecallQuery
 
 LIMIT = 10

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hippocampus.facts.words import words
-from hippocampus.storage.facts.models import RankedRow
+from hippocampus.storage.facts.rows import RankedRow
 
 REACH = (-2, -1, 1, 2)
 """How far the turns are that count for one."""

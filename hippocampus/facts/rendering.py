@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hippocampus.facts.models import Recalled
 from hippocampus.facts.timestamps import day, stamp
-from hippocampus.storage.facts.models import HEARSAY, Memory, Triple
+from hippocampus.storage.facts.rows import HEARSAY, Memory, Triple
 
 OWN = frozenset({"", "user"})
 """Whose words need no name next to them."""

@@ -27,7 +27,7 @@ from hippocampus.facts.statements import (
 from hippocampus.facts.topics import coverage, holds, is_own, persons, small_words, topic
 from hippocampus.facts.values import replaced_value, value_behind
 from hippocampus.facts.words import SIGN_OR_WORD, key, normalised, spoken, words
-from hippocampus.storage.facts.models import Memory
+from hippocampus.storage.facts.rows import Memory
 
 MIN_SHARED = 0.6
 """The share of a statement's words that a correction of it has, where other statements have some too."""

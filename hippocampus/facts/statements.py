@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hippocampus.facts.languages import SpokenLanguage, expression, pattern, template
 from hippocampus.facts.topics import is_labelled, is_own, persons, small_words, topic
 from hippocampus.facts.words import ARTICLE_BEFORE, CACHED_TEXTS, key, spoken, words
-from hippocampus.storage.facts.models import Relation
+from hippocampus.storage.facts.rows import Relation
 
 _CLAUSE = (
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])(?<!\b[DM]r\.)\s+"

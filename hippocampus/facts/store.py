@@ -33,7 +33,7 @@ from hippocampus.facts.words import TEXT_RULES, content_words
 from hippocampus.storage.database import Database, SqliteDatabase
 from hippocampus.storage.facts import memories, triples
 from hippocampus.storage.facts.blocks import Blocks
-from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory
+from hippocampus.storage.facts.rows import EVERY_AGENT, Kind, Memory
 from hippocampus.storage.facts.search import RecallQuery
 from hippocampus.storage.state_dir import is_address
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from hippocampus.errors import FactError
 from hippocampus.facts.models import Clock
-from hippocampus.storage.facts.models import EARLIEST, LATEST
+from hippocampus.storage.facts.rows import EARLIEST, LATEST
 
 FRACTION = 1 << 12
 """Steps of a millisecond that ids distinguish."""

@@ -23,7 +23,7 @@ from hippocampus.facts.write import IMPORTANCE, TYPE, remember_many
 from hippocampus.formats.reader import tool_definition
 from hippocampus.formats.signatures import arguments_of, problem_of, schema_of
 from hippocampus.storage.facts.memories import returning
-from hippocampus.storage.facts.models import Item, Memory
+from hippocampus.storage.facts.rows import Item, Memory
 from hippocampus.storage.facts.search import host_messages
 
 INSTRUCTIONS = (

@@ -18,7 +18,7 @@ from hippocampus.facts.words import (
     spoken,
     words,
 )
-from hippocampus.storage.facts.models import Memory
+from hippocampus.storage.facts.rows import Memory
 
 LABEL = re.compile(
     rf"\W{{0,3}}(.{{1,200}}?(?=:[\s*]+\S|：\s*\S|:[{UNSPACED}])|\S+(?:\s\S+)?(?=\s(?:[-–—]+\s\S|\(?\d\d?:\d\d\b)))"

@@ -19,7 +19,7 @@ from hippocampus.facts.timestamps import Moment, day, new_id, optional_seconds
 from hippocampus.facts.topics import coverage, differ, features, jaccard
 from hippocampus.facts.words import content_words
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.models import Memory
+from hippocampus.storage.facts.rows import Memory
 from hippocampus.storage.facts.search import RecallQuery
 
 EMBEDDED_AT_ONCE = 256

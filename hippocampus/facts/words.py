@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from hippocampus.entries.entry import storable
 from hippocampus.facts.languages import SpokenLanguage, language, language_of, words_of_any
-from hippocampus.storage.facts.models import TextRules
+from hippocampus.storage.facts.rows import TextRules
 
 UNSPACED = (
     "\u0e00-\u0eff"  # Thai, Lao

@@ -25,7 +25,7 @@ from hippocampus.facts.topics import differ, holds, similarities, topic
 from hippocampus.facts.upkeep import reword
 from hippocampus.facts.words import UNSPACED_SIGN, key, normalised, query_terms, words
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.models import (
+from hippocampus.storage.facts.rows import (
     EVERY_AGENT,
     HEARSAY,
     Item,

@@ -19,7 +19,7 @@ from typing import Any
 from hippocampus.entries.entry import MARK_CHARACTERS
 from hippocampus.errors import FactError, StoreError
 from hippocampus.storage import files, open_locks, schema, sqlite
-from hippocampus.storage.facts.models import TextRules
+from hippocampus.storage.facts.rows import TextRules
 
 MAX_ROWS = 100
 """The rows of one statement."""

@@ -22,7 +22,7 @@ from hippocampus.storage import archive, ledger
 from hippocampus.storage.archive import Journal
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database, ReadOnly, SqliteDatabase
-from hippocampus.storage.facts.models import TextRules
+from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.ledger import Ledger, record_of
 from hippocampus.storage.state_dir import StateDir, is_address
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.models import Item, Origin
+from hippocampus.storage.facts.rows import Item, Origin
 
 ROWS = int(os.environ.get("ROWS", "10000"))
 DIMENSIONS = 256

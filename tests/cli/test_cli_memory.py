@@ -18,7 +18,7 @@ from models.endpoint import Answer, Asked, endpoint
 
 from hippocampus import Hippocampus
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.models import Origin
+from hippocampus.storage.facts.rows import Origin
 
 KEY = "sk-never-shown"
 

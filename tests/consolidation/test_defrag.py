@@ -28,7 +28,7 @@ from hippocampus.facts import upkeep
 from hippocampus.facts.store import Facts
 from hippocampus.storage import gc
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.facts.models import Item, Origin
+from hippocampus.storage.facts.rows import Item, Origin
 from hippocampus.storage.ledger import ModelCall, StoredSession
 from hippocampus.storage.state import state_of
 from hippocampus.storage.state_dir import StateDir

@@ -26,7 +26,7 @@ from hippocampus.facts.exchange.markdown import rendered, rows, shown
 from hippocampus.facts.store import Facts
 from hippocampus.storage import files
 from hippocampus.storage.facts.memories import is_current
-from hippocampus.storage.facts.models import Item, Memory, Origin
+from hippocampus.storage.facts.rows import Item, Memory, Origin
 from hippocampus.storage.state_dir import StateDir
 
 AT = 1_770_595_200.0

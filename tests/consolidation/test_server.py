@@ -31,7 +31,7 @@ from hippocampus.consolidation.housekeeping import defrag, undo
 from hippocampus.facts.store import Facts
 from hippocampus.policy import load
 from hippocampus.storage.deadline import bounded
-from hippocampus.storage.facts.models import Item
+from hippocampus.storage.facts.rows import Item
 from hippocampus.storage.state import state_of
 
 KILLS = 8

@@ -14,7 +14,7 @@ from hippocampus.errors import EmbeddingModelError, FactError, ProviderError
 from hippocampus.facts import upkeep
 from hippocampus.facts.models import POLICIES, Action
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.models import Item, Origin
+from hippocampus.storage.facts.rows import Item, Origin
 
 
 class WordVectors:

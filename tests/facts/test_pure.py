@@ -22,7 +22,7 @@ from hippocampus.facts.statements import read
 from hippocampus.facts.store import Facts
 from hippocampus.facts.topics import features, holds, jaccard
 from hippocampus.facts.words import content_words, indexed, query_terms, words
-from hippocampus.storage.facts.models import Memory, RankedRow
+from hippocampus.storage.facts.rows import Memory, RankedRow
 from hippocampus.storage.facts.vectors import unit
 
 DAY = 86_400.0

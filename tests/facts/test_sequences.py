@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.models import Origin
+from hippocampus.storage.facts.rows import Origin
 from tests.bench.sequences import FOLDER, outcome, sequences
 
 CORRECTED = """

@@ -23,7 +23,7 @@ from hippocampus.facts.models import NEVER, POLICIES, Action, FactPolicy
 from hippocampus.facts.store import Facts
 from hippocampus.facts.timestamps import MonotonicClock, new_id
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.models import Item, Origin, Relation
+from hippocampus.storage.facts.rows import Item, Origin, Relation
 
 FILE = pytest.mark.parametrize("engine", ["file"])
 SLOW_ON_SERVER = pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from hippocampus.errors import FactError, ProviderError
 from hippocampus.facts.models import POLICIES
 from hippocampus.facts.store import Facts
-from hippocampus.storage.facts.models import Item
+from hippocampus.storage.facts.rows import Item
 
 HALF = "half a \ud800 character"
 

@@ -22,7 +22,7 @@ from hippocampus.facts import upkeep, write
 from hippocampus.facts.models import WRITTEN
 from hippocampus.formats.signatures import problem_of
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.models import Block, Item, Memory, Triple
+from hippocampus.storage.facts.rows import Block, Item, Memory, Triple
 
 if TYPE_CHECKING:
     import numpy as np

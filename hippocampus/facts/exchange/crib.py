@@ -11,7 +11,7 @@ from pathlib import Path
 from hippocampus.errors import FactError
 from hippocampus.facts.exchange import Bundle, Skip, memory_of
 from hippocampus.facts.timestamps import optional_seconds, seconds
-from hippocampus.storage.facts.models import Triple
+from hippocampus.storage.facts.rows import Triple
 from hippocampus.storage.foreign_databases import crib_rows
 
 FROM = {"from": "crib"}

@@ -17,7 +17,7 @@ from hippocampus.errors import FactError
 from hippocampus.facts.exchange import Bundle, Skip, each_read, memory_of, text_of, vectors
 from hippocampus.facts.timestamps import seconds
 from hippocampus.storage.facts.memories import agents
-from hippocampus.storage.facts.models import EVERY_AGENT, Block, Memory
+from hippocampus.storage.facts.rows import EVERY_AGENT, Block, Memory
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

@@ -19,7 +19,7 @@ from hippocampus.errors import FactError
 from hippocampus.facts.exchange import Bundle, Skip
 from hippocampus.facts.models import TYPES, UNTRUSTED
 from hippocampus.facts.timestamps import day, seconds
-from hippocampus.storage.facts.models import Item, Memory, Origin
+from hippocampus.storage.facts.rows import Item, Memory, Origin
 
 HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*$")
 BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(.*\S)\s*$")

@@ -29,7 +29,7 @@ from hippocampus.facts.exchange import (
 )
 from hippocampus.facts.timestamps import stamp
 from hippocampus.storage.facts import memories, triples
-from hippocampus.storage.facts.models import EVERY_AGENT, Block, Triple
+from hippocampus.storage.facts.rows import EVERY_AGENT, Block, Triple
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

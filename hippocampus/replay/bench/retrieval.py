@@ -16,7 +16,7 @@ from hippocampus.facts.models import Embed, FactPolicy
 from hippocampus.facts.store import Facts
 from hippocampus.facts.words import content_words
 from hippocampus.facts.write import store_many
-from hippocampus.storage.facts.models import Item, Origin
+from hippocampus.storage.facts.rows import Item, Origin
 from hippocampus.storage.full_text import searching
 
 CUTS = (5, 10, 20)

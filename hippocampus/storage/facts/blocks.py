@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hippocampus.entries.entry import storable
 from hippocampus.errors import BlockError
 from hippocampus.storage.database import Database
-from hippocampus.storage.facts.models import EVERY_AGENT, Block
+from hippocampus.storage.facts.rows import EVERY_AGENT, Block
 
 SELECT = "SELECT agent, scope, key, value, updated FROM block"
 OF_NAME = "agent = ? AND scope = ? AND key = ?"

@@ -14,7 +14,7 @@ from typing import Any
 from hippocampus.entries.entry import storable
 from hippocampus.errors import FactError, StoreError
 from hippocampus.storage.database import RANKED, Database, Row
-from hippocampus.storage.facts.models import EVERY_AGENT, Kind, Memory, Origin, Stats
+from hippocampus.storage.facts.rows import EVERY_AGENT, Kind, Memory, Origin, Stats
 
 FIELDS = tuple(field.name for field in fields(Memory))
 SELECTED = (

@@ -13,7 +13,7 @@ from typing import Any
 from hippocampus.errors import FactError
 from hippocampus.storage.database import HAVING, RANKED, Database
 from hippocampus.storage.facts.memories import REWORDED, listed
-from hippocampus.storage.facts.models import HEARSAY, Kind, RankedRow
+from hippocampus.storage.facts.rows import HEARSAY, Kind, RankedRow
 
 NAME_CHARACTERS = 40
 TEXT_COLUMNS = ("content", "text", "body", "message")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hippocampus.entries.entry import storable
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts.memories import NUMBERS, also_found_by, listed
-from hippocampus.storage.facts.models import EVERY_AGENT, Memory, Relation, Triple
+from hippocampus.storage.facts.rows import EVERY_AGENT, Memory, Relation, Triple
 
 COLUMNS = """
     SELECT subject, predicate, object, memory.id, triple.memory

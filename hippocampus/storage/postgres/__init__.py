@@ -20,7 +20,7 @@ from hippocampus.storage.content_store import (
 )
 from hippocampus.storage.database import Database, Row
 from hippocampus.storage.deadline import bounded, left
-from hippocampus.storage.facts.models import TextRules
+from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.object_storage import MIN_BYTES, REQUEST_SECONDS, Objects
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.database import ServerDatabase

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hippocampus.errors import FactError
 from hippocampus.storage.database import Database, Query, Row, Values
 from hippocampus.storage.deadline import left
-from hippocampus.storage.facts.models import TextRules
+from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.full_text import counted
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.schema import translated
