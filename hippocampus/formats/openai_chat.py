@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from hippocampus.formats.calls import says_it_failed
 from hippocampus.formats.conversation import (
     Item,
     Message,
@@ -22,6 +21,7 @@ from hippocampus.formats.conversation import (
     without_envelope,
 )
 from hippocampus.formats.images import image_tokens
+from hippocampus.formats.tool_calls import says_it_failed
 
 NAME = "openai"
 PROVIDER, BLOCKS_KEY = "openai", ""

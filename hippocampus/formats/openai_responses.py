@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import says_it_failed
 from hippocampus.formats.conversation import (
     Item,
     ItemPath,
@@ -24,6 +23,7 @@ from hippocampus.formats.conversation import (
     without_envelope,
 )
 from hippocampus.formats.images import image_tokens, without_images
+from hippocampus.formats.tool_calls import says_it_failed
 
 NAME = "responses"
 PROVIDER, BLOCKS_KEY = "openai", ""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_of, leaves_in
+from hippocampus.formats.tool_calls import file_of, leaves_in
 from hippocampus.indexing.extraction import (
     WORDLESS,
     EntryLine,

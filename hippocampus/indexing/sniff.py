@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from hippocampus.formats.calls import says_it_failed
+from hippocampus.formats.tool_calls import says_it_failed
 from hippocampus.indexing import json_documents, plain, unwrap
 from hippocampus.indexing.extraction import (
     WORDLESS,

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import lines_in
 from hippocampus.formats.json_text import NOTHING
+from hippocampus.formats.tool_calls import lines_in
 from hippocampus.indexing.extraction import is_notice
 from hippocampus.secrets.encodings import ANSI
 

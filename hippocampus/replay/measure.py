@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hippocampus import indexing
-from hippocampus.formats.calls import asks_to_read
 from hippocampus.formats.conversation import Item, Message, Part, unpaired
 from hippocampus.formats.reader import Reading, read, read_on
+from hippocampus.formats.tool_calls import asks_to_read
 from hippocampus.indexing.kinds import KINDS
 from hippocampus.models import tokens
 from hippocampus.prices import TABLES, Prices

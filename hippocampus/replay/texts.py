@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from hippocampus.formats.calls import file_read, files_written
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.tool_calls import file_read, files_written
 from hippocampus.models import tokens
 from hippocampus.replay.measure import Measured
 from hippocampus.replay.recording import Recording

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 from hippocampus import recall
 from hippocampus.errors import StoreError
 from hippocampus.formats import anthropic
-from hippocampus.formats.calls import fields_in
 from hippocampus.formats.conversation import Item, ToolResult
+from hippocampus.formats.tool_calls import fields_in
 from hippocampus.formats.usage import Usage
 from hippocampus.memory import Hippocampus
 from hippocampus.replay.intervals import bootstrap

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import texts_in
 from hippocampus.formats.conversation import Message
+from hippocampus.formats.tool_calls import texts_in
 
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./:@#\-]{4,}[A-Za-z0-9_]|\d[\d.,]{3,}\d")
 DISTINCTIVE = re.compile(r"[0-9_/]|[a-z][A-Z]|(?<=.)\.(?=.)")

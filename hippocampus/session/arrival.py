@@ -19,12 +19,12 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
-from hippocampus.formats.calls import (
+from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
+from hippocampus.formats.tool_calls import (
     asks_to_read,
     file_key,
     is_one_file,
 )
-from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
 from hippocampus.indexing.extraction import identifiers
 from hippocampus.indexing.unwrap import thinned
 from hippocampus.models import tokens

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import fields_in, file_of
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.tool_calls import fields_in, file_of
 from hippocampus.indexing.extraction import counted, cut, identifiers, kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of

@@ -18,8 +18,14 @@ from hippocampus.entries import decay
 from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import file_read, files_written, normal, reads_whole, writes_whole
 from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.tool_calls import (
+    file_read,
+    files_written,
+    normal,
+    reads_whole,
+    writes_whole,
+)
 from hippocampus.indexing.extraction import identifiers, kept_by_hash
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import ARGUMENTS, Compression, Record, Stage, storable
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
-from hippocampus.formats.calls import points_back
 from hippocampus.formats.conversation import Item, Message, Part, UnreadMessage
+from hippocampus.formats.tool_calls import points_back
 from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
 from hippocampus.indexing import arguments as call_arguments
 from hippocampus.models import tokens

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.calls import (
+from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.tool_calls import (
     PATCHED,
     file_key,
     is_one_file,
     points_back,
     texts_in,
 )
-from hippocampus.formats.conversation import Message, Part
 from hippocampus.indexing.code import definitions
 from hippocampus.indexing.extraction import (
     LINE_CHARACTERS,

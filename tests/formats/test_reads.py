@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.formats.calls import asks_to_read, file_read, files_written, reads_whole
+from hippocampus.formats.tool_calls import asks_to_read, file_read, files_written, reads_whole
 
 
 def asks(tool: str, **arguments: Any) -> bool:

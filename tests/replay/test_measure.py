@@ -11,8 +11,8 @@ from conversations import EAGER, Rounds, any_rounds, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.formats.calls import asks_to_read
 from hippocampus.formats.reader import read
+from hippocampus.formats.tool_calls import asks_to_read
 from hippocampus.indexing import kind_of
 from hippocampus.indexing.kinds import KINDS
 from hippocampus.models import tokens

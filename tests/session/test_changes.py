@@ -13,9 +13,9 @@ from conversations import EAGER, PNG, Item, Rounds, any_rounds, growing, no_fall
 from hypothesis import given
 
 from hippocampus import Hippocampus, Session
-from hippocampus.formats.calls import normal
 from hippocampus.formats.conversation import with_texts
 from hippocampus.formats.reader import read
+from hippocampus.formats.tool_calls import normal
 from hippocampus.policy.rules import Rule
 from hippocampus.session.view import Change, position
 

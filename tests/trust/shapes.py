@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from time import process_time
 
 from hippocampus.facts.pasted import written
-from hippocampus.formats.calls import says_it_failed
+from hippocampus.formats.tool_calls import says_it_failed
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.indexing.arguments import shorten
 from hippocampus.indexing.sniff import read_large, read_small

@@ -10,7 +10,7 @@ from trust.fuzz import EDGES, Edges, fuzz
 
 from hippocampus import policy as policies
 from hippocampus.errors import PolicyError
-from hippocampus.formats.calls import asks_to_read
+from hippocampus.formats.tool_calls import asks_to_read
 
 
 @pytest.fixture(scope="module")

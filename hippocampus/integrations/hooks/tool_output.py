@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hippocampus.formats.calls import asks_to_read
+from hippocampus.formats.tool_calls import asks_to_read
 from hippocampus.integrations.hooks import noted, opened
 
 MIN_CHARACTERS = 4_000
