@@ -22,7 +22,7 @@ from hippocampus.session.turn import recall_tokens
 from hippocampus.session.turn_rules import Rules
 from hippocampus.storage import hook_events
 from hippocampus.storage.ledger import ModelCall
-from hippocampus.storage.savings import Savings, costs_at, prices_of, savings
+from hippocampus.storage.session_costs import Savings, costs_at, prices_of, savings
 from hippocampus.storage.state import StateStore
 
 ENTRY = re.compile(r"\[([a-z2-7]{8,12}) ")

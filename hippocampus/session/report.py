@@ -21,7 +21,7 @@ from hippocampus.session.state import State
 from hippocampus.session.turn import excess_tokens, largest_messages
 from hippocampus.session.turn_rules import Rules
 from hippocampus.storage.ledger import NO_CALL
-from hippocampus.storage.savings import SessionCosts, costs_at
+from hippocampus.storage.session_costs import SessionCosts, costs_at
 
 
 @dataclass(frozen=True, slots=True)

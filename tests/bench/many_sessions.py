@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from postgres_server import running
 
 from hippocampus import Hippocampus
-from hippocampus.storage import copying, gc, savings
+from hippocampus.storage import copying, gc, session_costs
 from hippocampus.storage.consolidated import SESSION
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.postgres import PUT
@@ -148,7 +148,7 @@ def figures(memory: Hippocampus, state: StateStore, size: int) -> Iterator[tuple
 
     def saved() -> None:
         with state.reading() as db:
-            savings.savings(db)
+            session_costs.savings(db)
 
     yield "gc, planned", median(planned, 1)
     yield "hippocampus status", median(saved, 1)

@@ -27,7 +27,7 @@ from hippocampus.policy import Consolidation, Policy
 from hippocampus.session.guard import Guard
 from hippocampus.session.session import Session
 from hippocampus.storage import sqlite as store_sqlite
-from hippocampus.storage.savings import savings
+from hippocampus.storage.session_costs import savings
 from hippocampus.storage.state import state_of
 
 

@@ -29,7 +29,7 @@ from hippocampus.storage.database import ConflictError
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import QUIET_TURNS
 from hippocampus.storage.postgres import connections
-from hippocampus.storage.savings import savings
+from hippocampus.storage.session_costs import savings
 from hippocampus.storage.state import state_of
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "examples" / "transcripts").glob("*.json"))

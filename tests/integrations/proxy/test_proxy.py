@@ -55,7 +55,7 @@ from hippocampus.models import tokens
 from hippocampus.replay.readers import read_file
 from hippocampus.replay.readers.archive import sessions
 from hippocampus.storage.content_store import DiskStore
-from hippocampus.storage.savings import prices_of
+from hippocampus.storage.session_costs import prices_of
 from hippocampus.testing import Decided, call, entry_ids
 
 LIMIT_SECONDS = 60.0
