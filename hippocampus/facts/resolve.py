@@ -25,7 +25,7 @@ from hippocampus.facts.statements import (
     uncorrected,
 )
 from hippocampus.facts.topics import coverage, holds, is_own, persons, small_words, topic
-from hippocampus.facts.values import replaced_value, value_behind
+from hippocampus.facts.value_changes import replaced_value, value_behind
 from hippocampus.facts.words import SIGN_OR_WORD, key, normalised, spoken, words
 from hippocampus.storage.facts.rows import Memory
 
