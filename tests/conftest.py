@@ -23,7 +23,7 @@ from conversations import EAGER
 from hypothesis import HealthCheck, settings
 
 from hippocampus import Hippocampus
-from hippocampus.policy import files
+from hippocampus.policy import yaml_files
 from hippocampus.session.session import Session
 from hippocampus.storage import database
 
@@ -150,7 +150,7 @@ def read_commands() -> Iterator[None]:
 def read_policies() -> Iterator[None]:
     """Parse the text of each policy once, not for each memory that a test opens."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "read", functools.cache(files.read))
+        patch.setattr(yaml_files, "read", functools.cache(yaml_files.read))
         yield
 
 

@@ -4,9 +4,9 @@ Reads policy files and resolves their rules for an entry; the plan decides on ch
 """
 
 from hippocampus.policy.fields import NO_RULES, Consolidation, Policy, Resolution, new_entry
-from hippocampus.policy.files import load, shipped, text_of
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.rules import Refetch, Rule, Subject, record_subject
+from hippocampus.policy.yaml_files import load, shipped, text_of
 
 __all__ = [
     "NO_RULES",

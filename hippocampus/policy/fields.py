@@ -1,6 +1,6 @@
 """The fields of a policy, and the lookups that combine them with a rule's resolution.
 
-The fields of a rule are in `rules`; `files` reads the files, and the plan decides on changes. The blocks on
+The fields of a rule are in `rules`; `yaml_files` reads the files, and the plan decides on changes. The blocks on
 memory are read by `consolidation` and `facts`.
 """
 

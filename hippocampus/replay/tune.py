@@ -21,7 +21,7 @@ from numpy import typing as npt
 from hippocampus.entries.decay import ENCODING_FACTOR, PRIORITY_FACTOR
 from hippocampus.errors import RecordingError
 from hippocampus.policy import Policy
-from hippocampus.policy.files import extended
+from hippocampus.policy.yaml_files import extended
 from hippocampus.prices import Prices
 from hippocampus.replay.measure import Script
 from hippocampus.replay.our_strategy import EntryHistories, fresh_session

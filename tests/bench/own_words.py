@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hippocampus.consolidation import extract
 from hippocampus.facts.pasted import Written, written
-from hippocampus.policy.files import load
+from hippocampus.policy.yaml_files import load
 from hippocampus.replay.bench import beam
 
 NO_CLAIMS = {extract.MESSAGE, extract.PASTED, extract.UPDATE}

@@ -22,13 +22,13 @@ from hippocampus.errors import PolicyError
 from hippocampus.policy import (
     Policy,
     Subject,
-    files,
     load,
     matching,
     shipped,
     text_of,
+    yaml_files,
 )
-from hippocampus.policy.files import read
+from hippocampus.policy.yaml_files import read
 
 ROOT = Path(__file__).parents[2]
 
@@ -287,7 +287,7 @@ CHAIN = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1,
 def test_hostile_yaml_is_refused_before_it_is_unfolded(
     tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MAX_NODES", 1_000)
+    monkeypatch.setattr(yaml_files, "MAX_NODES", 1_000)
     assert problems(tmp_path, text)
 
 
