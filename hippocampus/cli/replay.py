@@ -336,7 +336,7 @@ def _print_study(folder: StudyFolder, paths: list[str], *, yes: bool) -> None:
     """Prepare, read, judge, print the table, and write the page."""
     from hippocampus.replay.study.asking import FILES, estimate, judge_steps, take_steps
     from hippocampus.replay.study.cases import prepare
-    from hippocampus.replay.study.report import StudyReport
+    from hippocampus.replay.study.figures import StudyReport
 
     warn, wanted = functools.partial(typer.echo, err=True), folder.settings.cases
     done = len(list(track(prepare(folder, paths, warn), wanted, "preparing")))

@@ -32,8 +32,8 @@ from hippocampus.cli.commands import app
 from hippocampus.errors import HippocampusError
 from hippocampus.models import http
 from hippocampus.replay.study import wires
+from hippocampus.replay.study.figures import StudyReport
 from hippocampus.replay.study.folder import Moment, StudyCase, StudyFolder
-from hippocampus.replay.study.report import StudyReport
 
 WIRES = ("openai", "anthropic")
 FIRST_WIRE = [WIRES[0], pytest.param(WIRES[1], marks=pytest.mark.slow)]
