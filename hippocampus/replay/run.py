@@ -23,7 +23,7 @@ from hippocampus.prices.prompt_cache import MarkPlacement
 from hippocampus.replay.measure import CacheModel, Script, measure
 from hippocampus.replay.our_strategy import measure_ours
 from hippocampus.replay.page import texts_page
-from hippocampus.replay.readers import RecordedFile, archive, read_bytes, read_file
+from hippocampus.replay.readers import RecordedFile, our_archive, read_bytes, read_file
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.strategies import BASELINES, EVERYTHING, FLOOR, OURS, floor
 from hippocampus.replay.summary import Summary, raw_of, totals
@@ -111,7 +111,7 @@ def replay_recording(recording: Recording, options: Options) -> Row:
         problems.append(f"{count}, the first: {recording.cut[0]}")
     # The path of a session in a database ends with `DATABASE/SESSION`: its source is the folder of both.
     folder = Path(recording.path).parent
-    folder = folder.parent if archive.is_session(Path(recording.path)) else folder
+    folder = folder.parent if our_archive.is_session(Path(recording.path)) else folder
     row = {
         "path": recording.path,
         "name": recording.name,

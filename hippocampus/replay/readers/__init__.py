@@ -12,14 +12,14 @@ from urllib.parse import unquote
 
 from hippocampus.errors import MALFORMED, MessagesError, RecordingError
 from hippocampus.replay.buckets import BucketFile, is_bucket, iter_bucket
-from hippocampus.replay.readers import archive, codex, formats, openhands_sdk
+from hippocampus.replay.readers import codex, formats, openhands_sdk, our_archive
 from hippocampus.replay.readers.json_files import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.schema import is_state
 from hippocampus.storage.state_dir import ADDRESSES, StateDir, tenant_of_environment
 
-RecordedFile = Path | BucketFile | archive.SessionRecording
+RecordedFile = Path | BucketFile | our_archive.SessionRecording
 """A file of this machine or of object storage, or a session of a state."""
 MISSING = "no such file or directory"
 
@@ -41,7 +41,7 @@ def find_files(
     seen = set[Path]()
     for path in map(str, paths):
         file = Path(path)
-        if not (is_bucket(path) or file.exists() or archive.is_session(file)):
+        if not (is_bucket(path) or file.exists() or our_archive.is_session(file)):
             if missing is None:
                 raise RecordingError(path, MISSING)
             missing.append(path)
@@ -57,15 +57,17 @@ def _files_at(path: str) -> Iterator[RecordedFile]:
     if path.startswith(ADDRESSES):
         address, _, named = path.partition("#")
         tenant, _, session = named.partition("/")
-        yield from archive.sessions(address, unquote(tenant) or tenant_of_environment(), session)
+        yield from our_archive.sessions(
+            address, unquote(tenant) or tenant_of_environment(), session
+        )
     elif is_bucket(path):
         yield from iter_bucket(path)
-    elif archive.is_session(file := Path(path)):
-        yield from archive.sessions(str(file.parent), name=file.name)
+    elif our_archive.is_session(file := Path(path)):
+        yield from our_archive.sessions(str(file.parent), name=file.name)
     else:
         for found in _walk(file) if file.is_dir() else (file,):
             if found.name == StateDir(found).database.name or is_state(found):
-                yield from archive.sessions(str(found))
+                yield from our_archive.sessions(str(found))
             else:
                 yield found
 
@@ -91,8 +93,8 @@ def read_file(file: str | os.PathLike[str] | RecordedFile) -> list[Recording]:
         RecordingError: the file cannot be read, or is in no known format.
         StoreError: object storage cannot be read.
     """
-    if isinstance(file, archive.SessionRecording):
-        return _recordings(archive.exported(file))
+    if isinstance(file, our_archive.SessionRecording):
+        return _recordings(our_archive.exported(file))
     if isinstance(file, BucketFile):
         return read_bytes(str(file), file.read())
     document = codex.with_beginning(load(str(file)))

@@ -12,7 +12,6 @@ from typing import Protocol
 from hippocampus.errors import RecordingError
 from hippocampus.replay.readers import (
     antigravity,
-    archive,
     claude_code,
     cline,
     codex,
@@ -27,6 +26,7 @@ from hippocampus.replay.readers import (
     openhands,
     openhands_sdk,
     otel,
+    our_archive,
     pi,
     swe_agent,
 )
@@ -51,7 +51,7 @@ class RecordingReader(Protocol):
 
 
 READERS: tuple[RecordingReader, ...] = (
-    archive,
+    our_archive,
     claude_code,
     codex,
     pi,

@@ -53,7 +53,7 @@ from hippocampus.integrations.proxy.events import Event
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.models import tokens
 from hippocampus.replay.readers import read_file
-from hippocampus.replay.readers.archive import sessions
+from hippocampus.replay.readers.our_archive import sessions
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.session_costs import prices_of
 from hippocampus.testing import Decided, call, entry_ids
