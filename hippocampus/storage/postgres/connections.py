@@ -22,8 +22,8 @@ from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
 from hippocampus.storage.database import ConflictError
 from hippocampus.storage.deadline import left
+from hippocampus.storage.postgres.buffered_statements import Connection, LateError, Statements
 from hippocampus.storage.postgres.schema import CONFLICT, SCHEMA, SCRIPTS
-from hippocampus.storage.postgres.statements import Connection, LateError, Statements
 from hippocampus.storage.schema import name_of
 
 RETRY_SECONDS = 5.0

@@ -17,9 +17,9 @@ from hippocampus.storage.database import Database, Query, Row, Values
 from hippocampus.storage.deadline import left
 from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.full_text import counted
+from hippocampus.storage.postgres.buffered_statements import Statements
 from hippocampus.storage.postgres.connections import Connections
 from hippocampus.storage.postgres.schema import translated
-from hippocampus.storage.postgres.statements import Statements
 from hippocampus.storage.sqlite import BUSY_SECONDS
 
 WORD_CHARACTERS = 200
