@@ -65,7 +65,7 @@ INSIDE = re.compile(
 )
 """A line, without blanks around it, that opens a block and defines nothing."""
 CONFIG, KEPT = "configuration", 8
-_TABLE = patterns.table(__package__, "languages.txt")
+_TABLE = patterns.table(__package__, "programming_languages.txt")
 _FLOW = "|".join(_TABLE.pop("flow"))
 """Marks of a function's inside, for parts of a file that name nothing."""
 LANGUAGES = {

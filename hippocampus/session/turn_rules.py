@@ -1,4 +1,4 @@
-"""The inputs of a turn's decisions: the policy, the prices, and the numbers that no policy sets. No I/O."""
+"""The rules of a turn: the policy, the prices, and the numbers that no policy sets. No I/O."""
 
 from __future__ import annotations
 

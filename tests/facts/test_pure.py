@@ -111,7 +111,7 @@ def test_any_text_is_read_and_its_sentences_are_all_of_it(text):
 
 def test_every_field_of_a_language_is_described_and_used():
     folder = Path(languages.__file__).parent
-    described = set(re.findall(r"^\w+", (folder / "fields.txt").read_text(), re.MULTILINE))
+    described = set(re.findall(r"^\w+", (folder / "README.txt").read_text(), re.MULTILINE))
     used = [
         re.findall(r"^\w+", (folder / f"{code}.txt").read_text(), re.MULTILINE) for code in CODES
     ]

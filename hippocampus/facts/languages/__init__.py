@@ -94,7 +94,7 @@ _NAMED = r"(?<!\(\?P)<(\w+)>"
 
 
 class SpokenLanguage:
-    r"""How a language words things: the fields of its table by name, which `fields.txt` describes.
+    r"""How a language words things: the fields of its table by name, which `README.txt` describes.
 
     A list of words is a set, a list of rules a tuple, and everything else the text of an expression.
 
