@@ -216,7 +216,8 @@ def _relevance(lines: Sequence[EntryLine], words: str) -> list[float]:
             counts[word] = counts.get(word, 0) + 1
     total = len(lines)
     rarity = {word: math.log(1 + (total - n + 0.5) / (n + 0.5)) for word, n in counts.items()}
-    return [sum(rarity[word] for word in shared) for shared in found]
+    # A set has another order in another process, where a plain sum would differ in its last bit.
+    return [math.fsum(rarity[word] for word in shared) for shared in found]
 
 
 # The price of a token of an entry and of a hidden value, after *Economics* in SPEC.md

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -156,3 +159,29 @@ def test_what_is_kept_by_hash_is_returned_where_another_thread_empties_it(
     is_found = iter([True, False])
     monkeypatch.setattr(Turn, "ask", lambda: next(is_found, True) or size("abc", 0))
     assert size("ab", Turn(1)) == 3
+
+
+OF_WORDS = """
+from hippocampus.indexing import ExtractionContext
+from hippocampus.indexing.extraction import EntryLine, Extraction
+from hippocampus.indexing.select import chances_of
+words = [f"word{n}" for n in range(40)]
+texts = [" ".join(words[n * n % 31 : n * n % 31 + 2 + n % 4]) for n in range(200)]
+read = Extraction("text", "", tuple(EntryLine(text, 1.0) for text in texts))
+print(chances_of(read, ExtractionContext(task=" ".join(words), content_tokens=2_000)))
+"""
+
+
+def test_the_chances_of_lines_are_the_same_in_every_process() -> None:
+    """Of two equal lines one is shown: which, no process may decide by the order of its sets."""
+    shown = {
+        subprocess.run(
+            [sys.executable, "-c", OF_WORDS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in "123"
+    }
+    assert len(shown) == 1
