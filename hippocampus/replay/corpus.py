@@ -98,9 +98,9 @@ def make_part(
     """Replay a file into its part, unless a part is used."""
     name = _name(file, options)
     if out and resume and (content := get_part(out, name)):
-        with contextlib.suppress(ValueError, OSError):  # a damaged part is written anew
-            first = next(_read(content))
-            if "reason" not in first:
+        with contextlib.suppress(KeyError, OSError, ValueError):  # a damaged part is written anew
+            first = next(_read(content), None)
+            if first and "reason" not in first:
                 return file, (place(first), name)
     rows = sorted(replay_file(file, options), key=place)
     if not out:
@@ -180,7 +180,7 @@ def _read(content: bytes) -> Iterator[Row]:
     """Yield the rows of a part.
 
     Raises:
-        OSError, ValueError: the part is damaged.
+        KeyError, OSError, ValueError: the part is damaged.
     """
     file = io.BytesIO(content)
     part = _pyarrow().parquet.ParquetFile(file, page_checksum_verification=True)

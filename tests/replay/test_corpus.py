@@ -391,7 +391,11 @@ def test_the_command_prints_from_a_folder_what_it_prints_without(tmp_path: Path)
     edit(marked)
     assert '"kept-' in run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout
     whole = before[marked.name]
-    for damaged in (whole[:-9], whole.replace(whole[-2_000:-1_990], bytes(10)), b"PAR1"):
+    pyarrow.parquet.write_table(pyarrow.table({"other": [1]}), tmp_path / "other.parquet")
+    zeroed = whole.replace(whole[-2_000:-1_990], bytes(10))
+    # One bit of the end of a part can take the name of its column, or all of its rows.
+    columns, rows = (tmp_path / "other.parquet").read_bytes(), _parquet([])
+    for damaged in (whole[:-9], zeroed, b"PAR1", columns, rows):
         marked.write_bytes(damaged)
         assert run(*arguments, "--out", "out", "--resume", cwd=tmp_path).stdout == plain
         assert parts(tmp_path / "out") == before
