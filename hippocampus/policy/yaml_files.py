@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from hippocampus.errors import PolicyError, hint
 from hippocampus.policy.fields import Policy
-from hippocampus.policy.rules import Declared, Rule
+from hippocampus.policy.rules import Declared
 
 MAX_NODES = 50_000
 """The most nodes of a text."""
@@ -317,21 +317,22 @@ def _load(path: Path, text: str, chain: tuple[Path, ...]) -> Policy:
     except ValidationError as failure:
         problems += problems_of(tree, failure)
     else:
-        problems += _rule_problems(tree, own.lifecycle_policies)
+        problems += _rule_problems(tree, own)
     if own is None or problems or inherited:
         problems.sort(key=lambda problem: (problem.line, problem.column))
         raise PolicyError([*(problem.at(str(path)) for problem in problems), *inherited])
     return own if base is None else extended(base, own, tree.data)
 
 
-def _rule_problems(tree: Tree, rules: Sequence[Rule]) -> Iterator[Problem]:
+def _rule_problems(tree: Tree, policy: Policy) -> Iterator[Problem]:
     """Yield a problem for each rule that has the name of one above it, or that sets nothing."""
     names = set[str]()
-    for number, rule in enumerate(rules):
+    for number, rule in enumerate(policy.lifecycle_policies):
         place = ("lifecycle_policies", number)
         if rule.name in names:
             yield tree.problem(f"a rule above has the name {rule.name!r} too", (*place, "name"))
-        if not rule.action.model_fields_set:
+        # With a name it may take a rule away from the extended policy.
+        if not (rule.action.model_fields_set or (rule.name and policy.extends)):
             yield tree.problem("the rule sets no field", (*place, "action"))
         names |= {rule.name} if rule.name else set()
 

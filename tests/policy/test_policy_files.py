@@ -168,6 +168,13 @@ def test_a_policy_has_what_it_leaves_out_from_the_one_it_extends(tmp_path: Path)
     assert [rule.name for rule in policy.lifecycle_policies] == ["kept", "base rule 2", "replaced"]
 
 
+def test_a_rule_that_sets_nothing_takes_away_the_one_that_it_replaces(tmp_path: Path) -> None:
+    write(tmp_path, "base", "lifecycle_policies:\n- {name: a, match: {}, action: {pin: true}}")
+    rules = "lifecycle_policies:\n- {name: a, match: {}, action: {}}"
+    policy = load(write(tmp_path, "mine", f"extends: base.yaml\n{rules}"))
+    assert policy.resolve(Subject("message")).pin is None
+
+
 def test_a_policy_extends_no_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     write(tmp_path, "one", "extends: pipe")
