@@ -82,6 +82,9 @@ class Short:
     ) -> dict[str, Any]:
         """Describe both forms."""
         whole = handler(schema)
+        # Behind the validator of a short form, pydantic takes a list for a text.
+        if "minLength" in whole:
+            whole["minItems"] = whole.pop("minLength")
         fields = handler.resolve_ref_schema(whole).get("properties", {})
         short = fields[self.field] if self.field else whole["items"]
         return {"anyOf": [{key: short[key] for key in short if key != "title"}, whole]}

@@ -367,7 +367,10 @@ def test_schema_names_every_field_and_word() -> None:
     assert all(
         each.get("description") for each in schema["$defs"]["RuleAction"]["properties"].values()
     )
-    assert "source.type" in schema["$defs"]["Match"]["properties"]
+    match = schema["$defs"]["Match"]["properties"]
+    assert "source.type" in match
+    lists = [match[name]["anyOf"][1] for name in ("type", "tool", "pattern", "contains")]
+    assert [found.get("minItems") for found in lists] == [1, 1, 1, 1]
     for word in ("aggressive", "tool_result", "critical", "email", "listing", *prices.TABLES):
         assert f'"{word}"' in out
 
