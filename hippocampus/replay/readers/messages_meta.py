@@ -55,9 +55,10 @@ def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
             if _role(message) == "user" and text_of(message.get("content")).startswith(COMPACTED):
                 contexts.append([])
             contexts[-1].append(message)
+        own_calls = _call_ids(agents[""])
         for agent, contexts in agents.items():
             calls = _call_ids(contexts)
-            if agent and calls and calls <= _call_ids(agents[""]):
+            if agent and calls and calls <= own_calls:
                 continue  # A copy of the main conversation, for its summary.
             for context in contexts:
                 yield RawConversation("chat", _joined(context, usage), agent, prompt, model=model)
