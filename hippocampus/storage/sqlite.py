@@ -54,6 +54,8 @@ MAX_LOG_PAGES = 4_000
 
 With the 1,000 pages of SQLite's default, half of the commits of eight writers wait for the disk.
 """
+FILE = "SELECT CAST(file AS BLOB) FROM pragma_database_list WHERE name = 'main'"
+"""The file of a connection, as bytes: the name of a folder may be no UTF-8."""
 SHRUNK_PAGES = 64
 """The pages that are given back at once; fewer wait for new rows."""
 
@@ -174,8 +176,8 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
     One that `is_synced` is on the disk when it ends. The others write meanwhile: `synchronous = FULL`
     would let them wait for the disk too.
     """
-    [(_, _, file), *_] = db.execute("PRAGMA database_list")
-    path = Path(file) if file else None  # a file in memory has none
+    [(file,)] = db.execute(FILE)
+    path = Path(os.fsdecode(file)) if file else None  # a file in memory has none
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
         with in_turn(path, functools.partial(_is_run, db, "BEGIN IMMEDIATE"), BUSY_SECONDS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -281,6 +282,18 @@ def test_the_raw_conversation_goes_on_in_whichever_run(state: StateStore) -> Non
         2,
         3,
     ]
+
+
+def test_a_folder_whose_name_is_no_utf_8_is_a_state(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    items = [{"role": "user", "content": "I prefer dark themes in every editor."}]
+    with contextlib.closing(Hippocampus(folder)) as memory, memory.session("s") as session:
+        session(items)
+        assert not session.report.failures
+        memory.facts.remember("I prefer green tea.")
+    with DirectoryState(StateDir(folder)).contents() as store:
+        assert store.get(store.put(b"a payload")) == b"a payload"
+    assert json.loads(DirectoryState(StateDir(folder)).exported("s").splitlines()[0])
 
 
 def test_the_end_of_a_session_writes_four_times(tmp_path: Path) -> None:
