@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hmac
 import json
 import time
@@ -51,6 +52,7 @@ from hippocampus.facts import upkeep
 from hippocampus.formats.signatures import problem_of, schema_of
 from hippocampus.integrations.web import LOOPBACK, refused
 from hippocampus.recall import calls
+from hippocampus.session.guard import Guard
 from hippocampus.session.resources import ReportSource, ToolReport
 from hippocampus.storage.state import StateStore
 
@@ -183,6 +185,7 @@ class Tools:
         self._memory = memory
         self._facts = facts
         self._agent = agent
+        self._guard = Guard("*")
 
     def call(self, name: str, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
         """Return what a tool answers, and whether it failed; `name` is the one that the model wrote.
@@ -202,8 +205,9 @@ class Tools:
             outcome = "failed" if is_error else "done"
         finally:
             report = ToolReport(ReportSource(""), name, time.perf_counter() - started, outcome)
-            for observer in self._memory.observers:
-                observer.tool(report)
+            for observer in self._memory.observers:  # a failure of one loses no answer
+                observed = functools.partial(observer.tool, report)
+                self._guard.run(observed, lambda: None, "not observed")
         return text, is_error
 
     def _answered(self, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:

@@ -32,6 +32,7 @@ from hippocampus import Hippocampus, __version__
 from hippocampus.cli.fact_database import OWN_AGENT
 from hippocampus.facts.store import Facts
 from hippocampus.integrations import mcp_server
+from hippocampus.session.resources import ToolReport
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 
@@ -596,6 +597,31 @@ def test_another_address_than_loopback_is_refused_without_a_token(state: Path) -
 
 
 # A server of PostgreSQL
+
+
+def test_an_observer_that_fails_loses_no_answer(
+    state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        def tool(self, report: ToolReport) -> None:
+            raise RuntimeError(f"{report.tool}: the collector is away")
+
+        view = bill = tool
+
+    async def talk(memory: Hippocampus) -> None:
+        tools = mcp_server.Tools(DirectoryState(StateDir(state)), memory, memory.facts)
+        async with Client(mcp_server.server(tools)) as client:
+            for _ in range(3):
+                done = await client.call_tool("remember", {"text": "I prefer green tea."})
+                assert not done.is_error
+            found = await client.call_tool("search_memory", {"query": "tea"})
+            assert "green tea" in text_of(found)
+            wrong = await client.call_tool("read_block", {})
+            assert "key" in text_of(wrong)
+
+    with closing(Hippocampus(state, observers=[Broken()])) as memory:
+        asyncio.run(talk(memory))
+    assert "not observed" in caplog.text
 
 
 def test_a_client_recalls_from_the_sessions_of_its_tenant_on_a_server(
