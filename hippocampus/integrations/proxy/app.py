@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
 from time import perf_counter
+from urllib.parse import urlencode
 
 import anyio
 import httpx2
@@ -146,7 +147,7 @@ class Proxy:
         ]
         handlers = {HTTPException: _error}
         made = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
-        made.state.page = f"/?key={self._page_key}"
+        made.state.page = f"/?{urlencode({'key': self._page_key})}"
         return made
 
     def _seen(self, request: Request, *, is_open: bool = False) -> str:

@@ -976,6 +976,13 @@ def test_health_and_figures_are_served_to_all_and_conversations_to_who_has_the_k
             assert httpx2.get(f"{url}/conversations{query}").status_code == 403
 
 
+def test_the_printed_page_opens_with_a_key_of_any_letters(state: Path) -> None:
+    app = Proxy("http://127.0.0.1:1", state, "default", LIMIT_SECONDS, key="a+b/c&d=#%41é").app()
+    with served(app) as url:
+        shown = httpx2.get(url + app.state.page.replace("/", "/conversations", 1))
+    assert shown.json() == []
+
+
 @pytest.mark.skipif(not shutil.which("chromium"), reason="no chromium")
 def test_the_live_page_shows_conversations_as_text(state: Path, tmp_path: Path) -> None:
     with proxied(state, listing(1)) as (_, url):
