@@ -1,7 +1,7 @@
 """The strength of an entry after some turns, by the power law of forgetting. Pure; turns, no clock.
 
 Sources: protocol sections 8.1, 8.2 and 14.2; Wixted & Ebbesen 1991. `replay.tune` computes the same law
-on arrays; facts fade by `facts.strength`.
+on arrays; facts fade by `facts.models.FactPolicy`.
 """
 
 from __future__ import annotations

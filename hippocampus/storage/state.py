@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import importlib
 import os
 import pkgutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from hippocampus.entries.entry import Record, storable
 from hippocampus.entries.origin import ADOPTED, STATE
@@ -21,17 +22,13 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import archive, ledger
 from hippocampus.storage.archive import Journal
 from hippocampus.storage.content_store import ContentStore, DiskStore
-from hippocampus.storage.database import Database, ReadOnly, SqliteDatabase
+from hippocampus.storage.database import Database, ReadOnly, Row, SqliteDatabase
 from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.ledger import Ledger, record_of
-from hippocampus.storage.state_dir import StateDir, is_address
-
-if TYPE_CHECKING:
-    from hippocampus.storage.postgres import PostgresContents
+from hippocampus.storage.state_dir import ENGINES, StateDir, is_address
 
 STORE = "HIPPOCAMPUS_STORE"
 """Names what makes the store of a state directory: `package.module:function`, called with its path."""
-INSTALL = "a state on PostgreSQL needs: pip install 'hippocampus-context[postgres]'"
 
 CALLER_KEY = "caller_key"
 OWNER = f"""
@@ -65,6 +62,16 @@ class SessionExcerpt(NamedTuple):
     records: list[Record]
 
 
+class PayloadRows(ContentStore, Protocol):
+    """A table of the state's database that is its content store."""
+
+    def rows_of(self, contents: Iterable[bytes]) -> list[Row]:
+        """Return the rows of payloads, before the transaction that writes them."""
+
+    def write(self, db: Database, rows: Sequence[Row]) -> None:
+        """Write rows in the open transaction."""
+
+
 class StateStore(abc.ABC):
     """The sessions, payloads and facts of one memory, in one database."""
 
@@ -75,7 +82,7 @@ class StateStore(abc.ABC):
     def contents(self) -> contextlib.AbstractContextManager[ContentStore]:
         """Return the content store of the state, for a `with` block."""
 
-    def payload_rows(self) -> PostgresContents | None:
+    def payload_rows(self) -> PayloadRows | None:
         """Return the content store that is a table, whose rows a commit writes with its own."""
         return None
 
@@ -237,24 +244,24 @@ def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateSt
         if payloads:
             raise StoreError("a directory has its payloads itself: payloads= is of a server")
         return DirectoryState(StateDir(Path(named)))
-    try:
-        from hippocampus.storage.object_storage import Objects
-        from hippocampus.storage.postgres import PostgresState
-    except ImportError:
-        raise StoreError(INSTALL) from None
     bucket = payloads or os.environ.get("HIPPOCAMPUS_PAYLOADS", "")
-    return PostgresState(str(named), tenant, objects=Objects(bucket) if bucket else None)
+    state: StateStore = _engine_of(str(named)).state_at(str(named), tenant, bucket)
+    return state
 
 
 def due_states(address: str, idle_seconds: float) -> Iterator[tuple[str, StateStore]]:
-    """Yield the names and the states of the tenants with sessions to consolidate, over one pool of connections."""
+    """Return the names and the states of the tenants with sessions to consolidate, over one pool of connections."""
     if not is_address(address):
         raise StoreError("a directory has no tenants: --all-tenants is of a server")
+    states: Iterator[tuple[str, StateStore]] = _engine_of(address).due_states(address, idle_seconds)
+    return states
+
+
+def _engine_of(address: str) -> Any:
+    """Return the package with `state_at` and `due_states` for an address."""
+    name = next(name for scheme, name in ENGINES.items() if address.startswith(scheme))
     try:
-        from hippocampus.storage.postgres.connections import due_tenants
+        return importlib.import_module(f"hippocampus.storage.{name}")
     except ImportError:
-        raise StoreError(INSTALL) from None
-    bound, tenants = due_tenants(address, idle_seconds)
-    for first in tenants[:1]:
-        with contextlib.closing(state_of(bound, first)) as state:
-            yield from ((tenant, state.of_tenant(tenant)) for tenant in tenants)
+        needed = f"pip install 'hippocampus-context[{name}]'"
+        raise StoreError(f"a state at {address.partition('://')[0]}:// needs: {needed}") from None

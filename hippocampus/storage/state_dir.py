@@ -15,7 +15,8 @@ from hippocampus.errors import StoreError
 
 DEFAULT_AGENT = "default"
 """The agent of facts and memory files where no other is named."""
-ADDRESSES = ("postgresql://", "postgres://")
+ENGINES = {"postgresql://": "postgres", "postgres://": "postgres"}
+"""By the start of an address the package of `storage` for its server, which is also the extra that it needs."""
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]+://")
 """Of two characters or more: `C://` is a drive."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
@@ -86,7 +87,7 @@ def is_address(named: object) -> bool:
         StoreError: it is an address of something else.
     """
     scheme = _SCHEME.match(str(named))
-    if scheme and scheme[0] not in ADDRESSES:
+    if scheme and scheme[0] not in ENGINES:
         raise StoreError(
             f"{scheme[0]} is no state: name a directory, or postgresql://host/database"
         )

@@ -17,7 +17,7 @@ from hippocampus.replay.readers.json_files import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
 from hippocampus.storage.schema import is_state
-from hippocampus.storage.state_dir import ADDRESSES, StateDir, tenant_of_environment
+from hippocampus.storage.state_dir import ENGINES, StateDir, tenant_of_environment
 
 RecordedFile = Path | BucketFile | our_archive.SessionRecording
 """A file of this machine or of object storage, or a session of a state."""
@@ -54,7 +54,7 @@ def find_files(
 
 def _files_at(path: str) -> Iterator[RecordedFile]:
     """Yield the files that one path names."""
-    if path.startswith(ADDRESSES):
+    if path.startswith(tuple(ENGINES)):
         address, _, named = path.partition("#")
         tenant, _, session = named.partition("/")
         yield from our_archive.sessions(

@@ -22,9 +22,9 @@ from hippocampus.storage.database import Database, Row
 from hippocampus.storage.deadline import bounded, left
 from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.object_storage import MIN_BYTES, REQUEST_SECONDS, Objects
-from hippocampus.storage.postgres.connections import Connections
+from hippocampus.storage.postgres.connections import Connections, due_tenants
 from hippocampus.storage.postgres.database import ServerDatabase
-from hippocampus.storage.state import StateStore
+from hippocampus.storage.state import StateStore, state_of
 
 HOUSEKEEPING_SECONDS = 60.0
 """How long a statement of a maintenance command may take."""
@@ -50,6 +50,19 @@ ALL = f"""
 GONE = "DELETE FROM content WHERE key = ? AND put_at <= ? RETURNING packed_bytes, packed"
 DELETE_SECONDS = 3 * REQUEST_SECONDS
 """How long a deletion takes at most; no turn waits for it."""
+
+
+def state_at(address: str, tenant: str, payloads: str) -> PostgresState:
+    """Return the state of a tenant; `payloads` is the address of object storage for the large ones, or empty."""
+    return PostgresState(address, tenant, objects=Objects(payloads) if payloads else None)
+
+
+def due_states(address: str, idle_seconds: float) -> Iterator[tuple[str, StateStore]]:
+    """Yield the names and the states of the tenants with sessions to consolidate."""
+    bound, tenants = due_tenants(address, idle_seconds)
+    for first in tenants[:1]:
+        with contextlib.closing(state_of(bound, first)) as state:
+            yield from ((tenant, state.of_tenant(tenant)) for tenant in tenants)
 
 
 class PostgresState(StateStore):
