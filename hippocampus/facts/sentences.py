@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterator
+
+from hippocampus.facts.languages import filled
 
 _ID = r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 RECALLED = re.compile(
@@ -17,10 +20,7 @@ RECALLED = re.compile(
 """What a recall or a context load wrote; it is not remembered a second time."""
 _SENTENCE = re.compile(r"(?<=[.!?؟।])[\"”»)]?\s+(?=[^\sa-zа-яё])|(?<=[。！？])|\n+")
 MAX_ABBREVIATION = 12
-_ABBREVIATION = re.compile(
-    r"(?:(?:(?<=\w)str|\b(?:Dra?|Mr|Mrs|Ms|St|vs|e\.g|i\.e|z\.B|d\.h|u\.a|bzw|ca|No|Nr|Prof|Inc|Ltd|Jr|Sr|Sra|etc|approx|Str|Mme|Hr|Fr|гг|ул|руб|тыс|т\.е|a\.m|p\.m"
-    r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|O[ck]t|Nov|De[cz]|Mon|Tues?|Wed|Thu|Fri|Sat|Sun|[^\W\d]))|(?<![\w.])(?<!tr\. )\d{1,2})\.$"
-)
+_ABBREVIATION = r"(?:(?:(?<=\w)(?:{abbreviated_parts})|\b(?:{abbreviations}|[^\W\d]))|(?<![\w.])(?<!tr\. )\d{1,2})\.$"
 """What ends with a stop and no sentence: abbreviations, initials, ordinals (`am 3. Mai`)."""
 
 
@@ -40,11 +40,16 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
         cut.end()
         for cut in _SENTENCE.finditer(text)
         if "\n" in cut[0]
-        or not _ABBREVIATION.search(text, max(0, cut.start() - MAX_ABBREVIATION), cut.start())
+        or not _abbreviation().search(text, max(0, cut.start() - MAX_ABBREVIATION), cut.start())
     ]
     yield from (
         (start, end) for start, end in itertools.pairwise([0, *cuts, len(text)]) if start < end
     )
+
+
+@functools.cache
+def _abbreviation() -> re.Pattern[str]:
+    return re.compile(filled(_ABBREVIATION))
 
 
 def sentences(text: str) -> list[str]:

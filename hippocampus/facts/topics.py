@@ -138,26 +138,26 @@ def same_stem(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
     if any(sign.isdigit() for sign in one + other) or len(short) < 3:
         return one == other
+    endings, verbal = words_of_any("endings"), words_of_any("verb_endings")
     rest, is_foreign = long.removeprefix(short), not short.isascii()
-    has_ending = long != rest and (rest in _ENDINGS or (is_foreign and len(rest) <= 2))
+    has_ending = long != rest and (rest in endings or (is_foreign and len(rest) <= 2))
     stem = len(short) - (2 if len(short) > 4 else 1)
     is_near = stem >= 3 and long[:stem] == short[:stem] and len(long) - stem <= 3
     if has_ending or (is_foreign and is_near):  # of other scripts, any short ending
         return True
     for at in range(3, len(short)):  # an infinitive or a gerund, as `fumare` of `fumo`
         ends = {short[at:], long[at:]}
-        if short[:at] == long[:at] and len(ends & _VERBAL) == 1 and ends <= _VERBAL | _ENDINGS:
+        if short[:at] == long[:at] and len(ends & verbal) == 1 and ends <= verbal | endings:
             return True
     # A compound begins or ends with its parts, as those of German do.
     begins = len(short) > MIN_PART and long.startswith(short) and len(long) > len(short) + 2
     if begins or (len(short) >= MIN_PART and long.endswith(short)):
         return True
-    return len(one) == len(other) and one[:-1] == other[:-1] and {one[-1], other[-1]} <= _VOWELS
-
-
-_VOWELS = frozenset("аяыиуюоейь")
-_ENDINGS = frozenset("s es d ed ing n en e t te st er a as o os an".split())  # noqa: SIM905 - reads better so
-_VERBAL = frozenset("ing en are ere ire ar er ir".split())  # noqa: SIM905 - reads better so
+    return (
+        len(one) == len(other)
+        and one[:-1] == other[:-1]
+        and {one[-1], other[-1]} <= words_of_any("last_vowels")
+    )
 
 
 def small_words(text: str) -> frozenset[str]:

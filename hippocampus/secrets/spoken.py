@@ -22,14 +22,13 @@ PASSWORD = re.compile(
 )
 """A word for a password, and near after it a value that holds a digit or a sign."""
 KEY = re.compile(
-    r"(?i)\b(?:secret|token|key|clé|schlüssel|clave|chiave|chave|ключ|токен)\b[^\n.!?]{0,30}?\s"
-    r"(?:is|ist|est|es|è|é|=|:|—)\s*[\"'“]?(?P<value>[A-Za-z0-9_+/=\-]{12,})|(?:密钥|令牌|秘钥)[是为:：]?\s*(?P<hans>[\w+/=-]{12,})"
+    rf"(?i)\b(?:{_WORDS['keys']})\b[^\n.!?]{{0,30}}?\s"
+    r"(?:is|ist|est|es|è|é|=|:|—)\s*[\"'“]?(?P<value>[A-Za-z0-9_+/=\-]{12,})"
+    rf"|(?:{_WORDS['keys within words']})[是为:：]?\s*(?P<hans>[\w+/=-]{{12,}})"
 )
 OWNED = re.compile(
-    r"""(?i)\b(?:(?:my|our|his|her|their|[^\W\d_]+['’]s)\s(?:\w+\s)?(?:password|passphrase|passcode|pin)\s(?:is|was)
-    |mein(?:e)?\s(?:passwort|kennwort)\s(?:ist|lautet)|mon\smot\sde\spasse\sest|mi\s(?:contraseña|clave)\ses
-    |la\smia\spassword\sè|(?:a\s)?minha\ssenha\sé|mijn\swachtwoord\sis|мой\sпароль\s?[—-]?)
-    \s?["'“„«]?(?P<value>[^\s"'“”„«».!?,;]{4,})["'”“»]?\s*[.!]?\s*$""",
+    rf"""(?i)\b(?:{_WORDS["owned"]})
+    \s?["'“„«]?(?P<value>[^\s"'“”„«».!?,;]{{4,}})["'”“»]?\s*[.!]?\s*$""",
     re.VERBOSE | re.MULTILINE,
 )
 """Whose password it is, and one last word."""

@@ -65,7 +65,9 @@ SHAPES = {
     "openings": r"^\W*(?:{})",
 }
 """How a list of words is looked for."""
-LISTED = frozenset({"stop_words", "first", "labels", "people", "verbs"})
+LISTED = frozenset(
+    ("stop_words", "first", "labels", "people", "verbs", "endings", "verb_endings", "last_vowels")
+)
 """Fields that are words between spaces."""
 TELLING = (
     "own",
@@ -211,12 +213,17 @@ def expression(text: str, code: str = "") -> re.Pattern[str]:
     'jetzt'
     >>> expression("({and_words}) ({now_words})", "en").search("und jetzt")
     """
+    return re.compile(filled(text, code), re.IGNORECASE)
+
+
+def filled(text: str, code: str = "") -> str:
+    """Return the text of such an expression, for one that knows capitals."""
     languages = [language(name) for name in ([code] if code else CODES)]
     while re.search(_FIELD, text):  # a field may name another one
         text = re.sub(
             _FIELD, lambda field: "|".join(getattr(one, field[1]) for one in languages), text
         )
-    return re.compile(text, re.IGNORECASE)
+    return text
 
 
 @functools.cache
