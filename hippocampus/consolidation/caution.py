@@ -46,7 +46,7 @@ def without_secrets(text: str) -> str:
 
 
 def allowed_by(results: Sequence[str]) -> Callable[[str], bool]:
-    """Return whether sentences of the assistant may outlive a session that had tool results.
+    """Return a check of sentences: whether one of the assistant may outlive a session with tool results.
 
     One of which a clause, or the end, is word by word in a result may not.
     """

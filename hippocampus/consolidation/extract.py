@@ -142,9 +142,8 @@ def _of_user(said: Written, policy: Policy) -> Iterator[tuple[str, str]]:
         for sentence in sentences(text):
             is_denied = expression("{forgotten}").search(sentence) or read(sentence).hearsay
             if _is_instruction(sentence, policy) and not is_denied:
-                kind = type_of(
-                    sentence
-                )  # an instruction is a preference, but where it is worded otherwise
+                kind = type_of(sentence)
+                # An instruction that is worded as nothing else is a preference.
                 kinds.setdefault(_claim(sentence), "preference" if kind == "fact" else kind)
     whole = without_secrets(text[:USER_CHARACTERS])
     for sentence in joined(one for one in sentences(whole) if len(one) <= CLAIM_CHARACTERS):

@@ -1,4 +1,4 @@
-"""The state of a session between two calls: a value, but for tables that grow with its list. No I/O.
+"""The state of a session between two calls: a value, but for tables that change with its list. No I/O.
 
 `read` takes in a list that grew, or that its host has cut, edited or branched.
 """
@@ -83,7 +83,7 @@ class State:
         return state.with_committed(ledger.records())
 
     def dropped(self) -> State:
-        """Return the state without its list: a turn that failed may have added to the tables of it."""
+        """Return the state without its list: a turn that failed may have changed the tables of it."""
         history = History()
         view = View(history, sent=self.view.sent)
         return replace(self, history=history, view=view, payloads=Payloads(), is_dropped=True)

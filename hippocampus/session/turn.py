@@ -8,7 +8,7 @@ The order of a turn:
 4. Over the limit, digests replace more turns, and then results are shortened that the model has not read.
 5. The cost of the request is added to the sums.
 
-Nothing is stored here; a list whose turn is not committed is dropped, since its tables have grown.
+Nothing is stored here; a list whose turn is not committed is dropped, since its tables have changed.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Turn:
 def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = False) -> Turn:
     """Return the turn of a call: the state with its view, and the rows and contents to commit.
 
-    `taken` is its list as it was read; `last` has the sums before this turn; `cold` means that the
-    provider's cache has expired, so that an edit rewrites nothing.
+    `taken` is its list as it was read, whose payloads change in place; `last` has the sums before this
+    turn; `cold` means that the provider's cache has expired, so that an edit rewrites nothing.
     """
     before = taken.state.view
     # An edit is priced by what the cache has of the last request, so this comes before any change.
@@ -145,7 +145,7 @@ class _Changes:
     """The changes of a turn so far, and the view with them."""
 
     state: State
-    """The state before the turn."""
+    """The state before the turn, but for its payloads."""
     rules: Rules
     view: View
     payloads: Payloads
