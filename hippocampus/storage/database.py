@@ -327,8 +327,7 @@ class SqliteDatabase(Database):
 
     def rest(self) -> None:
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
+            self.close()
             self._connection = None
 
     def close(self) -> None:
