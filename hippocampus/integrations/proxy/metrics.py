@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import threading
-from collections import deque
 from weakref import WeakValueDictionary
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 
 from hippocampus.session.resources import BillReport, ToolReport, ViewReport
 
-MAX_RECENT = 256
-"""The number of the last requests whose tenants have figures without an open session too."""
+MAX_TENANTS = 256
+"""The number of tenants, those that called last, with figures without an open session too."""
 
 
 class Metrics:
@@ -71,15 +71,13 @@ class TenantMetrics:
         self._total = Metrics()
         self._lock = threading.Lock()
         # The sessions of a tenant hold its figures too, as their observers.
-        self._tenants = WeakValueDictionary[str, Metrics]()
-        self._recent = deque[Metrics](maxlen=MAX_RECENT)
+        used = WeakValueDictionary[str, Metrics]()
+        found = functools.lru_cache(MAX_TENANTS)
+        self._own = found(lambda tenant: used.setdefault(tenant, Metrics()))
 
     def of(self, tenant: str) -> tuple[Metrics, ...]:
         """Return the figures in which a call counts: the proxy's, then its tenant's if it has one."""
         if not tenant:
             return (self._total,)
         with self._lock:
-            own = self._tenants.get(tenant) or Metrics()
-            self._tenants[tenant] = own
-            self._recent.append(own)
-        return self._total, own
+            return self._total, self._own(tenant)

@@ -32,6 +32,7 @@ from hippocampus.cli.commands import app as cli
 from hippocampus.integrations.proxy import service
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.app import Proxy
+from hippocampus.integrations.proxy.metrics import MAX_TENANTS, TenantMetrics
 from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.replay.measure import Script
 from hippocampus.replay.readers import read_file
@@ -211,6 +212,28 @@ def test_page_and_figures_show_one_tenant(
                 # A page whose name was made to lead to this machine has the headers that it likes.
                 got(path, {**callers[0], "host": "attacker.example"}, 421)
                 got(path, {**callers[0], "origin": "https://attacker.example"}, 403)
+
+
+def test_the_calls_of_one_tenant_end_no_figures_of_another() -> None:
+    """A request asks for its figures more than once, and a busy tenant asks for many."""
+    metrics = TenantMetrics()
+
+    def counted(tenant: str) -> str:
+        *_, own = metrics.of(tenant)
+        return own.text().decode()
+
+    metrics.of("quiet")[1].requests.labels("no tools").inc()
+    for _ in range(2 * MAX_TENANTS):
+        metrics.of("busy")
+    assert "no tools" in counted("quiet")
+    *_, held = metrics.of("quiet")  # as an open session has it
+    for number in range(MAX_TENANTS):
+        metrics.of(f"tenant-{number}")
+    assert metrics.of("quiet")[1] is held
+    for number in range(MAX_TENANTS):
+        metrics.of(f"tenant-{number}")
+    del held
+    assert "no tools" not in counted("quiet")
 
 
 def test_requests_that_a_frozen_server_missed_take_their_deadline_and_split_no_conversation(
