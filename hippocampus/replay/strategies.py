@@ -187,9 +187,8 @@ def protect_and_mask() -> ViewFunction:
             for found, size, sent in sizes
             if sent > PROTECTED_TOKENS and size > PROTECT_OVER_TOKENS
         ]
-        return (
-            [found for found, _ in old] if sum(size for _, size in old) >= PROTECT_TOGETHER else []
-        )
+        is_enough = sum(size for _, size in old) >= PROTECT_TOGETHER
+        return [found for found, _ in old] if is_enough else []
 
     def shorten(text: str) -> str:
         if len(text) <= 2 * PROTECT_CHARACTERS:

@@ -83,15 +83,14 @@ def searchable(text: str) -> str:
         return collapsed(text)
     opened = list(opened_texts(text))
     if opened == [text]:
-        opened = [
-            ESCAPE.sub(
-                lambda to: (
-                    chr(int(to["code"], 16)) if to["code"] else " " if to["blank"] else to["own"]
-                ),
-                text,
-            )
-        ]
+        opened = [ESCAPE.sub(_unescaped, text)]
     return "\n".join(map(collapsed, (text, *opened)))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    if code := escape["code"]:
+        return chr(int(code, 16))
+    return " " if escape["blank"] else escape["own"]
 
 
 def uses(

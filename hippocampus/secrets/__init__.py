@@ -165,13 +165,11 @@ def spans(text: str, *finders: Callable[[str], Iterable[tuple[int, int, str]]]) 
     The text is searched as written and with its encodings decoded, as models and our readers decode
     escapes. An encoded part is found whole.
     """
-    found = [
-        MarkedSpan(*layer.source(start, end), label)
-        for layer in layers(text)
-        for plain in (searchable(layer.text),)
-        for find in finders
-        for start, end, label in find(plain)
-    ]
+    found: list[MarkedSpan] = []
+    for layer in layers(text):
+        plain = searchable(layer.text)
+        in_layer = chain.from_iterable(find(plain) for find in finders)
+        found += (MarkedSpan(*layer.source(start, end), label) for start, end, label in in_layer)
     found.sort(key=lambda one: (one.start, -one.end))
     kept: list[MarkedSpan] = []
     for one in found:

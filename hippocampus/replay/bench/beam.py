@@ -48,11 +48,8 @@ def _chat(path: Path, length: str) -> BenchConversation:
             answers = 0  # an answer and the user's reply to it share a turn
             for message in itertools.chain.from_iterable(batch["turns"]):
                 answers += message["role"] == "assistant"
-                key, text = (
-                    (int(batch["batch_number"]), int(message["id"])),
-                    str(message["content"]),
-                )
-                turns[key[1]] = BenchMessage(key, text, message["role"], answers)
+                key, text = (int(batch["batch_number"]), int(message["id"])), message["content"]
+                turns[key[1]] = BenchMessage(key, str(text), message["role"], answers)
         questions = tuple(
             Question(str(asked["question"]), kind, evidence)
             for kind, listed in found["questions"].items()

@@ -51,10 +51,8 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
             # One figure has the tokens that were read from the cache and those written to it.
             tokens = record.record("metrics").record("tokens")
             sent, cached, output = tokens.counts("prompt", "cached", "completion")
-            usage, model = (
-                Usage(sent, cached, 0, output),
-                record.record("modelInfo").text("modelId"),
-            )
+            usage = Usage(sent, cached, 0, output)
+            model = record.record("modelInfo").text("modelId")
             messages.append(RawMessage.answer(blocks, (), usage, model))
         elif role_of(record) == "user":
             last = messages[-1].item if messages else {}

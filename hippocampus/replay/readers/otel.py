@@ -65,13 +65,7 @@ def is_own(record: JsonRecord) -> bool:
 
 def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
     """Yield the chains of calls as conversations: the list of the last call, with its answer."""
-    spans = sorted(
-        _spans(records),
-        key=lambda span: str(span.get("startTimeUnixNano", span.get("start_time_unix_nano"))).zfill(
-            TIME_DIGITS
-        ),
-    )
-    calls = [call for span in spans if (call := _call(span))]
+    calls = [call for span in sorted(_spans(records), key=_start) if (call := _call(span))]
     for chain in _chains(calls):
         # An earlier call of the chain has the usage of the answer that its list ends before.
         answering = {sum(item["role"] == "assistant" for item in call.sent): call for call in chain}
@@ -91,6 +85,11 @@ def _spans(records: Sequence[JsonRecord]) -> Iterator[JsonRecord]:
             for key in ("scopeSpans", "scope_spans", "instrumentationLibrarySpans"):
                 for scope in resource.records(key):
                     yield from scope.records("spans")
+
+
+def _start(span: JsonRecord) -> str:
+    """Return the time of a span as text that sorts by it; one without a time comes first."""
+    return str(span.get("startTimeUnixNano", span.get("start_time_unix_nano"))).zfill(TIME_DIGITS)
 
 
 def _call(span: JsonRecord) -> _Call | None:
