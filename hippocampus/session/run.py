@@ -458,7 +458,10 @@ class SessionRun:
         with self.lock:
             self.ledger.busy_seconds = self._resources.deadline_seconds
             self.ledger.save(*records)
-            self.state.save(records, self.rules)
+            with (
+                self.dropping_list()
+            ):  # it is stored: an interruption may not leave it out of the state
+                self.state.save(records, self.rules)
 
     def current(self, record: Record) -> Record:
         """Return the current record of an entry, which turns may have changed since it was read."""

@@ -525,6 +525,23 @@ def test_after_an_interruption_anywhere_a_session_goes_on_as_after_a_restart(
         assert session.status() == status
 
 
+@pytest.mark.parametrize("name", ["with_committed", "update", "set_turns"])
+def test_after_an_interrupted_recall_a_session_goes_on_as_after_a_restart(
+    tmp_path: Path, name: str
+) -> None:
+    items, state, copy = reading(12), tmp_path / "state", tmp_path / "copy"
+    with Hippocampus(state, policy=EAGER) as memory, memory.session("s") as session:
+        session(items[:9])
+        first = next(iter(session.entries)).id
+        with interrupted_in(name):
+            session.recall(first, head=1)
+        shutil.copytree(state, copy)
+        view, stored = session(items), session.report.records()
+    with Hippocampus(copy, policy=EAGER) as memory, memory.session("s") as session:
+        assert session(items) == view
+        assert session.report.records() == stored
+
+
 def test_a_session_that_ends_after_an_interruption_keeps_the_facts_of_its_list(
     tmp_path: Path,
 ) -> None:
