@@ -54,8 +54,6 @@ MAX_LOG_PAGES = 4_000
 
 With the 1,000 pages of SQLite's default, half of the commits of eight writers wait for the disk.
 """
-FILE = "SELECT CAST(file AS BLOB) FROM pragma_database_list WHERE name = 'main'"
-"""The file of a connection, as bytes: the name of a folder may be no UTF-8."""
 SHRUNK_PAGES = 64
 """The pages that are given back at once; fewer wait for new rows."""
 
@@ -176,8 +174,13 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
     One that `is_synced` is on the disk when it ends. The others write meanwhile: `synchronous = FULL`
     would let them wait for the disk too.
     """
-    [(file,)] = db.execute(FILE)
-    path = Path(os.fsdecode(file)) if file else None  # a file in memory has none
+    # The name of a folder may be no UTF-8. A SELECT of it would read the schema, and wait for a lock.
+    usual, db.text_factory = db.text_factory, os.fsdecode
+    try:
+        [(_, _, file), *_] = db.execute("PRAGMA database_list")
+    finally:
+        db.text_factory = usual
+    path = Path(file) if file else None  # a file in memory has none
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
         with in_turn(path, functools.partial(_is_run, db, "BEGIN IMMEDIATE"), BUSY_SECONDS):
