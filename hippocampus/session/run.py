@@ -458,9 +458,7 @@ class SessionRun:
         with self.lock:
             self.ledger.busy_seconds = self._resources.deadline_seconds
             self.ledger.save(*records)
-            with (
-                self.dropping_list()
-            ):  # it is stored: an interruption may not leave it out of the state
+            with self.dropping_list():  # the state never lacks a stored row
                 self.state.save(records, self.rules)
 
     def current(self, record: Record) -> Record:
