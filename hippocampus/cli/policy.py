@@ -13,6 +13,7 @@ from typer import Argument, Option
 from hippocampus import policy as policies
 from hippocampus.cli.options import RecordedPaths, console, fail, track
 from hippocampus.errors import PolicyError
+from hippocampus.indexing.extraction import counted
 from hippocampus.patterns import HAS_RE2
 from hippocampus.policy.rules import OWN_SOURCES
 from hippocampus.prices import DEFAULT_MODEL, model_prices
@@ -33,7 +34,8 @@ def check(
         except PolicyError as failure:
             problems += failure.problems
         else:
-            typer.echo(f"{named}: policy {found.name}, {len(found.lifecycle_policies)} rules")
+            count = counted(len(found.lifecycle_policies), "rule")
+            typer.echo(f"{named}: policy {found.name}, {count}")
             has_patterns |= '"pattern' in found.model_dump_json(exclude_defaults=True)
             plans = filter(None, (rule.action.source for rule in found.lifecycle_policies))
             for name in sorted({plan.type for plan in plans}.difference(OWN_SOURCES)):
