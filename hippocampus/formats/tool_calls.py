@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 import shlex
@@ -139,12 +140,21 @@ NAME_PREFIX = re.compile(r"^.*(?:__|[./:])")
 """What hosts write before a tool's own name: `mcp__server__`, `server.`."""
 NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w++)\1")
+COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+"""Taken out first: an apostrophe in it would open a quotation."""
+BEFORE = re.compile(
+    r"[!{]|-.*|\d+[smh]?|\w+=.*|(?:command|do|else|env|sudo|then|time|timeout|xargs)", re.DOTALL
+)
+"""A word that may come before a program."""
 
-PRINTERS = _names("bat batcat cat gc get-content head less more nl tail type")
-"""Programs that print the files they are given."""
+PRINTERS = _names(
+    "bat batcat cat docx2txt gc get-content head html2text less lynx man more nl pandoc pdftotext "
+    "tail type w3m"
+)
+"""Programs that print the files they are given, or a document or a page as text."""
 SHELLS = _names("bash cmd powershell pwsh sh ssh wsl zsh")
 """Programs that run their last word as a command line."""
-FILTERS = PRINTERS | _names("awk cut out-string sed select-object tr")
+FILTERS = PRINTERS | _names("awk col cut fold iconv out-string sed select-object tr")
 """Programs that pass on their input, or its beginning."""
 CURL_OTHERWISE = re.compile(
     r"-[A-Za-z]*[dFIoOTX]|--(?:data|form|head|output|remote-name|request|upload)"
@@ -298,7 +308,8 @@ def _without_heredocs(command: str) -> str:
 
 def _pipelines(command: str) -> Iterator[list[list[str]]]:
     """Yield the pipelines of a command line as the words of their programs."""
-    lexer = shlex.shlex(_without_heredocs(command), posix=True, punctuation_chars=";|&<>()\n")
+    text = COMMENT.sub("", _without_heredocs(command))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>()\n")
     lexer.whitespace, lexer.commenters = " \t\r", ""
     pipeline: list[list[str]] = [[]]
     try:
@@ -324,6 +335,10 @@ def _printed_by(pipeline: Sequence[Sequence[str]]) -> list[str]:
             prints, files = True, _printed(pipeline[at][-1]) if len(pipeline[at]) > 1 else []
         elif name == "sed":
             prints, files = any(option.startswith("-n") for option in options), operands[1:]
+        elif name == "awk":  # by the numbers of lines
+            prints, files = "NR" in "".join(operands[:1]), operands[1:]
+        elif name == "wget":
+            prints = any(word.endswith("O-") for word in (*options, *operands))
         elif name == "git":
             prints, files = operands[:1] == ["show"], [name for name in operands if ":" in name]
         elif name == "curl":
@@ -335,16 +350,17 @@ def _printed_by(pipeline: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _program(words: Sequence[str]) -> _Program:
-    name = re.split(r"[/\\]", words[0])[-1].lower().removesuffix(".exe") if words else ""
+    own = list(itertools.dropwhile(BEFORE.fullmatch, words))
+    name = re.split(r"[/\\]", own[0])[-1].lower().removesuffix(".exe") if own else ""
     options: list[str] = []
-    operands: list[str] = []
+    operands = ["(its input)"] if "xargs" in words[: len(words) - len(own)] else []
     writes = False
-    words_left = iter(words[1:])
+    words_left = iter(own[1:])
     for word in words_left:
         if not REDIRECTION.fullmatch(word):
             if word.startswith("-"):
                 options.append(word)
-            elif not word.lstrip("+").isdigit():
+            elif word != "}" and not word.lstrip("+").isdigit():
                 operands.append(word)
         elif ">" in word:
             writes |= next(words_left, "") not in NOWHERE

@@ -69,11 +69,20 @@ sed -n '10,80p' a.py
 head -n 50 README.md
 ls -la; echo '--- a.py'; cat a.py 2>/dev/null
 cat a.py | head -100
+FOO=1 sudo cat /etc/fstab
+timeout 5s curl -s https://example.org
+if [ -f a.py ]; then cat a.py; fi
 for f in *.py; do echo $f; cat $f; done
+find . -name '*.md' | xargs cat
+rg -l word | xargs -n 1 sed -n '1,80p'
+awk 'NR>=10 && NR<=90' a.py
 bash -lc 'sed -n 1,80p a.py'
 ssh host 'cat a.py'
 git show HEAD:src/a.py
 curl -sL https://example.org/page
+wget -qO- https://example.org/page
+pdftotext paper.pdf - | head -200
+curl -s https://example.org | html2text | head -50
 Get-Content src\a.ts
 Get-Content a.ts | Select-Object -First 80
 type c:\a.txt
@@ -95,6 +104,9 @@ git show HEAD
 curl -sO https://example.org/a.tgz
 curl -X POST -d a=1 https://example.org
 curl -LsSf https://example.org/install.sh | sh
+wget https://example.org/a.tgz
+sudo systemctl restart web
+timeout 60 pytest -q
 which cat
 echo cat a.py
 cat
@@ -104,11 +116,16 @@ bash bash
 
 
 def test_a_command_that_prints_a_file_or_a_page_reads() -> None:
-    documents = ["# look at it\ncat a.py", "cat <<'EOF' > note\ncat nothing\nEOF\ncat a.py"]
+    documents = ["# Let's look at it\ncat a.py", "cat <<'EOF' > note\ncat nothing\nEOF\ncat a.py"]
     for command in [*READING.strip().splitlines(), *documents]:
         assert asks("bash", command=command), command
         assert asks("exec_command", cmd=command), command
         assert asks("shell", command=["bash", "-lc", command]), command
+
+
+def test_a_brace_after_a_command_is_no_file() -> None:
+    command = {"command": r"if (Test-Path a.json) { Get-Content a.json }"}
+    assert file_read("shell_command", json.dumps(command)) == "a.json"
 
 
 def test_other_commands_do_not() -> None:
