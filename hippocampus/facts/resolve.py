@@ -35,6 +35,8 @@ MAX_COMPARED = 200
 """How many sentences a statement is compared with, of the newest memories."""
 RECENT_SECONDS = 3600
 """How long after a statement a bare correction may mean it."""
+STEM = 4
+"""By how many characters the words of a correction are compared: `the tests take` and `the test takes`."""
 
 
 class Ending(NamedTuple):
@@ -206,7 +208,7 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
     """
     texts = sentence, " ".join(uncorrected(text))
     old, new = (SIGN_OR_WORD.findall(normalised(side)) for side in texts)
-    alike = SequenceMatcher(None, old, new)
+    alike = SequenceMatcher(None, [word[:STEM] for word in old], [word[:STEM] for word in new])
     dated = expression(r"\d.*|{days}", spoken(sentence).code)
     changes = []
     for tag, a, b, c, d in alike.get_opcodes():

@@ -164,6 +164,8 @@ def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Ite
             old, new = found["old"], _cut(found.get("new", ""))
             if rule.startswith("{old}"):
                 old = _cut(old, last=True)
+            elif rule.endswith("{old}"):  # `coffee now` is coffee
+                old = _cut(old)
             if topic(old) and key(old) != key(new) and not pattern(rules.now).search(old):
                 rest = _bare(found["around"].replace(old, " ", 1).replace(new, " ", 1), rules)
                 yield Swap(old, new, topic(rest))

@@ -77,6 +77,11 @@ hi | हम लखनऊ के गोमती नगर में रहते
 hi | ट्रेन शाम 6:15 पर है > माफ़ कीजिए, ट्रेन शाम 6:50 पर है | माफ़ कीजिए, ट्रेन शाम 6:50 पर है
 hi | मेरी बहन का नाम कविता है > नहीं, कविता नहीं, सविता है | नहीं, कविता नहीं, सविता है
 hi | मैं रोज़ जिम जाता हूँ > अब मैं जिम नहीं जाता | अब मैं जिम नहीं जाता
+en | I drink coffee. > I drink tea instead of coffee now. | I drink tea instead of coffee now.
+en | I go running on Mondays. > I go running on Fridays instead of Mondays now. | I go running on Fridays instead of Mondays now.
+en | The tests take 3 minutes. > Correction: the test takes 5 minutes. | Correction: the test takes 5 minutes.
+de | Ich trinke Kaffee. > Ich trinke statt Kaffee jetzt Tee. | Ich trinke statt Kaffee jetzt Tee.
+ru | Мы используем Слак. > Вместо Слака мы теперь используем Тимс. | Вместо Слака мы теперь используем Тимс.
 en | I take the 8:05 bus > scratch that, it's the 8:15 | scratch that, it's the 8:15
 en | Lena is allergic to shellfish > I got that wrong, Lena is allergic to peanuts | I got that wrong, Lena is allergic to peanuts
 en | The wifi password hint is the cat's name > No, that's not right, the hint is the dog's name | No, that's not right, the hint is the dog's name
