@@ -75,8 +75,9 @@ ENCODED = re.compile(
     r"(?<![A-Za-z0-9+/_-])(?:(?:[A-Za-z0-9+/_-]{60,}\r?\n){3,}[A-Za-z0-9+/_-]*|[A-Za-z0-9+/_-]{256,})={0,2}"
 )
 """Base64 and hexadecimal digits: wrapped lines, or one long run."""
-ENCODED_SHARE, MIN_SIGNS = 0.5, 8
-"""A rule of dashes is no encoding: it has few different characters."""
+ENCODED_SHARE, MIN_SIGNS = 0.5, 6
+HEXADECIMAL = re.compile(r"[0-9a-fA-F\s]+")
+"""A rule of zeros is no encoding: it has few different characters."""
 
 
 def extract(text: str, kind: str = "text") -> Extraction:
@@ -144,7 +145,11 @@ def is_binary(text: str) -> float:
         return MAX_CONFIDENCE
     both_ends = sample + text[SAMPLE_CHARACTERS:][-SAMPLE_CHARACTERS:]
     runs = (run[0] for run in ENCODED.finditer(both_ends))
-    encoded = sum(len(run) for run in runs if len(set(run)) >= MIN_SIGNS)
+    encoded = 0
+    for run in runs:  # long names and paths without a digit are read, not hidden
+        is_mixed = all(any(map(test, run)) for test in (str.islower, str.isupper, str.isdigit))
+        is_hex = len({*run}) >= MIN_SIGNS and HEXADECIMAL.fullmatch(run)
+        encoded += len(run) if is_mixed or is_hex else 0
     share = encoded / max(1, len(both_ends))
     return min(MAX_CONFIDENCE, share) if share > ENCODED_SHARE else 0.0
 
@@ -156,6 +161,8 @@ STAMP = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d")
 LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b")
 STAMPED_CHARACTERS = 60
 """Stamps and levels are in the first characters of a line."""
+LIST_SIGNS = ("-", "*", "|", "#")
+"""Notes and tables have stamps too."""
 PROGRESS = re.compile(
     r"\[ *\d+(?:/\d+|%)\]|(?:PASS(?:ED)?|FAIL|SKIPPED|XFAIL|ok|✓|✔)\b|\? +\t"
     r"|=== RUN|(?:make|gcc|g\+\+|cc|ld|npm|yarn|pnpm|pip|cargo|go): |npm (?:ERR!|error|WARN|warn|notice)"
@@ -230,7 +237,8 @@ def is_log(text: str) -> float:
     for line in lines:  # errors are mentioned in any text: they count only where a run prints them
         opening = line[:STAMPED_CHARACTERS]
         is_printed = PROGRESS.match(line) or OUTCOME.search(line) or FRAME.match(line)
-        likeness += bool(is_printed or STAMP.search(opening) or LEVEL.search(opening))
+        is_stamped = STAMP.search(opening) and not line.lstrip().startswith(LIST_SIGNS)
+        likeness += bool(is_printed or is_stamped or LEVEL.search(opening))
     anchored = ANCHORED if ANCHORS.search(sample) else 0.0
     return min(1.0, likeness / len(lines) + anchored) if likeness else anchored / 2
 

@@ -90,6 +90,17 @@ def test_a_long_draft_stays_bounded(kind: ModuleType) -> None:
     assert found is None or len(found.lines) < 6_000
 
 
+def test_names_notes_and_tables_are_no_bytes_and_no_log() -> None:
+    names = "Test_that_a_session_keeps_all_of_its_messages_where_the_host_restarts\n" * 9
+    notes = "- 2026-01-02 10:03 met with Ann about the parser, and we agreed on the plan.\n" * 9
+    table = "| time | event |\n|---|---|\n" + "| 2026-01-02 10:03:00 | the deploy went well |\n" * 9
+    assert [kind_of("# Notes\n\n" + notes), kind_of(names), kind_of(table)] == [
+        "prose",
+        "text",
+        "table",
+    ]
+
+
 def test_the_packages_of_a_test_run_are_a_log_whose_failures_stay() -> None:
     rows = [f"?   \tshop/part{n}\t[no test files]\nok  \tshop/unit{n}\t0.1{n}s" for n in range(5)]
     run = "\n".join([*rows, "FAIL\tshop/basket\t0.53s", "FAIL"])
