@@ -268,9 +268,11 @@ def lines_at(text: str, path: str, numbers: Sequence[int]) -> Iterator[NumberedL
             value = [row.cells for row in table.rows]
         else:
             body = output_of(unwrap.plain(inner)).body
-            records_read = [json_text.read(line) for line in body.split("\n") if line.strip()]
-            if all(isinstance(record, dict | list) for record in records_read):  # JSON lines
-                value = records_read or value
+            lines = [line for line in body.split("\n") if line.strip()]
+            values = map(json_text.read, lines)
+            rows = list(itertools.takewhile(lambda row: isinstance(row, dict | list), values))
+            if len(rows) == len(lines):  # JSON lines
+                value = rows or value
     if isinstance(value, dict | list):
         is_named = is_json or path in value
         texts = long_texts(value) if isinstance(value, dict) and not is_named else {}
