@@ -291,13 +291,18 @@ class SessionRecalls:
         return newer
 
     def images(self, call: calls.RecallCall) -> tuple[Item, ...]:
-        """Return the image blocks of the entry that a recall requests as a whole."""
-        if call.request != recall.Request():
-            return ()
-        try:
+        """Return the image blocks of the entry that a recall requests as a whole; none where it fails."""
+
+        def found() -> tuple[Item, ...]:
             record = self.record_of(call.entry_id or "")
             has_blocks = record.form == "blocks"
             return retrieval.images_in(self.original(record)) if has_blocks else ()
+
+        if call.request != recall.Request():
+            return ()
+        try:
+            lost = "a recall has no images"
+            return self._guard.run(found, tuple, lost, raises=(RecallError, StoreError))
         except (RecallError, StoreError):
             return ()
 

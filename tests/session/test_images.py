@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conversations import no_fallback
+from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, policy
 from hippocampus.formats.reader import read
@@ -225,3 +226,29 @@ def test_the_user_s_own_images_stay(tmp_path: Path) -> None:
     memory.close()
     assert view[0] == items[0]
     assert size(view) < size(items) / 2
+
+
+class ClosingStore(MemoryStore):
+    """A store of the host that fails, by a bug, once it is closed."""
+
+    is_closed = False
+
+    def get(self, key: str) -> bytes | None:
+        if self.is_closed:
+            raise RuntimeError("the pool is closed")
+        return super().get(key)
+
+
+def test_a_recall_of_an_image_that_fails_inside_is_answered(tmp_path: Path) -> None:
+    store = ClosingStore()
+    memory = Hippocampus(tmp_path, model="claude-sonnet-4-5", store=store)
+    with memory.session("s") as session:
+        items = anthropic(40, "step")
+        for end in range(1, len(items) + 1, 2):
+            session(items[:end])
+        entry = next(record for record in session.report.records() if record.form == "blocks").entry
+        store.is_closed = True
+        [message] = session.handle([*items, recalled(items, entry.id)])
+    [result] = message["content"]
+    assert result["is_error"]
+    memory.close()
