@@ -396,7 +396,10 @@ class Payloads:
 
     def update(self, record: Record, rules: Rules) -> None:
         """Give the payload of an entry the entry's new record."""
-        number = self.numbers.get(record.entry.id)
+        number = self.numbers.get(record.id)
+        if number is None:  # a digest may replace it, and its next access begins with this record
+            found = (at for at, payload in enumerate(self.items) if payload.id == record.id)
+            number = next(found, None)
         if number is None:
             return
         payload = self.items[number]

@@ -254,6 +254,21 @@ def test_a_pinned_entry_does_not_fade(tmp_path: Path) -> None:
     memory.close()
 
 
+def test_a_pin_of_what_a_digest_replaces_outlives_its_next_mention(tmp_path: Path) -> None:
+    items = [{"role": "user", "content": "Which orders?"}]
+    for number in range(40):
+        items += [call(number, "orders", page=str(number)), result(number, rows(100 * number))]
+    memory = Hippocampus(tmp_path, policy=PROMPT, window_tokens=9_000)
+    with memory.session("s") as session, no_fallback():
+        grow(session, items)
+        replaced = next(held.id for held in session.report.payloads() if held.collapsed)
+        session.pin(replaced)
+        session([*items, {"role": "user", "content": f"What was in {replaced}?"}])
+        priorities = {entry.id: entry.modifiers.priority for entry in session.entries}
+        assert priorities[replaced] == "critical"
+    memory.close()
+
+
 def test_the_users_instructions_are_kept_and_not_altered(tmp_path: Path) -> None:
     said = "Remember: never deploy on a Friday."
     memory = opened(tmp_path)
