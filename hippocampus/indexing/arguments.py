@@ -89,14 +89,7 @@ class _Shortener:
         if not isinstance(value, str) or len(value) <= SHORT_CHARACTERS:
             return value
         if NAMING.search(key):
-            short = HEREDOC.sub(
-                lambda match: (
-                    match[0]
-                    if len(match[3]) <= SHORT_CHARACTERS
-                    else match[1] + self.excerpt(match[3]) + match[4]
-                ),
-                value,
-            )
+            short = HEREDOC.sub(self._written, value)
             if len(short) <= MAX_NAMING:
                 return value if short == value else self._framed(short, value)
         if REPLACED.match(key):  # the first line shows its place in a file
@@ -112,6 +105,12 @@ class _Shortener:
             return whole
         frame, self.frame = self.frame, ""
         return f"{frame}\n{short}" if frame else short if len(short) < len(whole) else whole
+
+    def _written(self, match: re.Match[str]) -> str:
+        """Return a text that a command writes, as an excerpt where it is long."""
+        if len(match[3]) <= SHORT_CHARACTERS:
+            return match[0]
+        return match[1] + self.excerpt(match[3]) + match[4]
 
     def excerpt(self, text: str, before: str = "") -> str:
         """Return what a text holds: its summary, and its own lines in their order.

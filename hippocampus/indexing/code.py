@@ -64,7 +64,8 @@ INSIDE = re.compile(
     r"|finally|with|using|do|select|default|loop|return|yield|raise|throw|await|go|defer)\b|.*,$"
 )
 """A line, without blanks around it, that opens a block and defines nothing."""
-CONFIG, KEPT = "configuration", 8
+CONFIG = "configuration"
+REMEMBERED = 8
 _TABLE = patterns.table(__package__, "programming_languages.txt")
 _FLOW = "|".join(_TABLE.pop("flow"))
 """Marks of a function's inside, for parts of a file that name nothing."""
@@ -92,7 +93,7 @@ def is_config(text: str) -> float:
     return confidence if language == CONFIG else 0.0
 
 
-@functools.lru_cache(KEPT)
+@functools.lru_cache(REMEMBERED)
 def language_of(text: str) -> tuple[str, float]:
     """Return the language of a text, or `CONFIG`, and how sure that is: 0 for another text."""
     lines = [

@@ -149,15 +149,17 @@ def _is_hit(line: str) -> bool:
     return CONTEXT.fullmatch(line) is not None or line == "--"
 
 
+def _is_path(line: str) -> bool:
+    """Return whether a line is a path or a file's name, with or without its weight."""
+    name = WEIGHED.sub("", line)
+    return "://" not in name and bool(PATH.fullmatch(name) and NAMED.search(name))
+
+
 FORMS: dict[str, Callable[[str], bool]] = {
     "long": lambda line: LONG.fullmatch(line) is not None,
     "tree": lambda line: TREE.fullmatch(line) is not None,
     "log": lambda line: COMMIT_LINE.fullmatch(line) is not None,
-    "paths": lambda line: (
-        "://" not in (name := WEIGHED.sub("", line))
-        and PATH.fullmatch(name) is not None
-        and NAMED.search(name) is not None
-    ),
+    "paths": _is_path,
     "hits": _is_hit,
     "headed hits": lambda line: (
         bool(NUMBERED.fullmatch(line) or HEADING.fullmatch(line)) or line == "--"

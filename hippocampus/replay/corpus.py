@@ -1,7 +1,7 @@
 """Replays a corpus of recordings into parts of Parquet, one per file, from which a later run continues.
 
-A part is written atomically, and its name is a hash of everything that its rows depend on. The rows of
-a run are read from its parts, so that memory does not grow with the corpus.
+A part is written atomically, and its name is a hash of everything that its rows depend on. The rows of a
+run are read from its parts, so that memory does not grow with the corpus; without parts they are kept packed.
 """
 
 from __future__ import annotations
