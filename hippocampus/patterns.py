@@ -16,6 +16,7 @@ HAS_RE2 = importlib.util.find_spec("re2") is not None
 MAX_SECONDS, MAX_BYTES = 2.0, 8 << 20
 NOT_IN_RE2 = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9gkZ]|\(\?(?:<?[=!]|[>#(]|P=))")
 """References to groups, lookaround, atomic groups, conditions and comments, which `regex` has."""
+LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class PatternError(ValueError):
@@ -37,6 +38,11 @@ def paragraphs(text: str) -> Iterator[tuple[str, list[str]]]:
     for paragraph in re.split(r"\n(?=\S)", text.strip("\n")):
         head, *lines = paragraph.split("\n")
         yield head, [line[2:] for line in lines]
+
+
+def searchable(text: str) -> str:
+    """Return a text of the same length without lone surrogates, which RE2 does not accept."""
+    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def compiled(

@@ -91,7 +91,7 @@ def test_a_call_and_a_reading_catch_every_failure_in_one_place_each(
         for node in ast.walk(trees[path])
         if isinstance(node, ast.ExceptHandler) and _is_broad(node) and not _raises_again(node)
     ]
-    assert found == ["indexing/sniff.py", "session/guard.py"]
+    assert found == ["indexing/kinds.py", "session/guard.py"]
 
 
 IDIOM = {

@@ -21,8 +21,8 @@ from hippocampus.indexing.extraction import (
     cut,
 )
 from hippocampus.indexing.frame import as_content
+from hippocampus.indexing.kinds import extraction_of
 from hippocampus.indexing.select import Price, choose
-from hippocampus.indexing.sniff import extraction_of
 from hippocampus.models import tokens
 
 MIN_TOKENS, MAX_TOKENS, SHARE = 60, 150, 0.05

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hippocampus.patterns import LONE_SURROGATES
+
 FRAME_MARK = "·"
 """Is in the first line of every entry."""
 RECALL = "recall("
@@ -28,7 +30,6 @@ SPOKEN = re.compile(
 )
 """What a line begins with that could read, as in a transcript, as another speaker's turn."""
 UNNAMED = re.compile(rf"[\[\]·{BREAKS}\x00]")
-LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def first_line(entry_id: str, tool: str, turn: int, tokens: int, kind: str) -> str:

@@ -1,4 +1,4 @@
-"""The lines of an extraction that the entry shows: those with a chance of use worth their price.
+"""The entry of a text: the lines of its extraction with a chance of use that is worth their price.
 
 Pure arithmetic over an extraction. Every signal comes from before the content arrived.
 """
@@ -10,13 +10,24 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hippocampus.entries.entry import Compression
-from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, identifiers
-from hippocampus.indexing.kinds import KINDS
+from hippocampus.indexing.extraction import (
+    EntryLine,
+    Extraction,
+    ExtractionContext,
+    identifiers,
+    with_lines_before,
+)
+from hippocampus.indexing.frame import as_content
+from hippocampus.indexing.kinds import KINDS, extraction_of
+from hippocampus.indexing.plain import message_of
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
 
+EXCERPT_PART, ROWS_PART = 3, 2
+"""The part of its content that an entry weighs at most: rows are looked up, so more of them are kept."""
 MAX_LINES = 6_000
 """Further lines are not looked at; a list that long is known by its counts."""
 WORD = re.compile(r"\w{3,}")
@@ -57,6 +68,35 @@ class ChanceModel:
 CHANCE = ChanceModel()
 AROUND_CITED = 2
 """Lines before and after a cited one that are needed to read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The entry of a text."""
+
+    kind: str
+    summary: str
+    """One line that a person or a model can read."""
+    key_data: dict[str, Any]
+    lines: tuple[str, ...]
+    """The lines in the view below the first."""
+    selectors: tuple[str, ...] = ()
+    """Selectors that make sense for a recall of it."""
+
+
+def index(text: str, context: ExtractionContext, price: Price) -> Index:
+    """Return the entry of a text at a price, in at most half of its tokens."""
+    extraction = extraction_of(text, context)
+    if context.is_error:
+        message = [EntryLine(line, keep=True, count=0) for line in message_of(text)]
+        extraction = with_lines_before(extraction, message)
+    part = EXCERPT_PART if KINDS[extraction.kind].is_excerpt else ROWS_PART
+    room = replace(price, most_tokens=min(price.most_tokens, context.content_tokens // part))
+    chosen = choose(extraction, context, room.without(tokens.count(extraction.summary)))
+    lines = tuple(map(as_content, (extraction.summary, *chosen)))
+    return Index(
+        extraction.kind, extraction.summary, extraction.key_data, lines, extraction.selectors
+    )
 
 
 def choose(extraction: Extraction, context: ExtractionContext, price: Price) -> list[str]:

@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from hippocampus import patterns
-from hippocampus.secrets.encodings import searchable
+from hippocampus.patterns import searchable
 
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"

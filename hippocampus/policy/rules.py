@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from hippocampus.entries.entry import Compression, Record
 from hippocampus.errors import hint
 from hippocampus.formats import json_text
+from hippocampus.patterns import searchable
 from hippocampus.policy import matching
 from hippocampus.policy.redaction import SOME, Patterns, Redaction
 from hippocampus.policy.value_types import (
@@ -28,7 +29,6 @@ from hippocampus.policy.value_types import (
     checked,
     described,
 )
-from hippocampus.secrets.encodings import searchable
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
 

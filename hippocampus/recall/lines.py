@@ -17,7 +17,8 @@ from hippocampus.indexing import unwrap
 from hippocampus.indexing.arguments import REPLACED
 from hippocampus.indexing.unwrap import output_of
 from hippocampus.models import tokens
-from hippocampus.secrets.encodings import ANSI, searchable
+from hippocampus.patterns import searchable
+from hippocampus.secrets.encodings import ANSI
 
 LONG_LINE_CHARACTERS = 400
 """Of a longer line, a pattern returns only the text around a match; JSON on one is broken."""

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from hippocampus.patterns import searchable
 from hippocampus.secrets import issued, spoken
-from hippocampus.secrets.encodings import compiled, layers, matches, searchable
+from hippocampus.secrets.encodings import compiled, layers, matches
 
 LEFT_OUT = "[{} left out]"
 """The replacement of a secret, with its kind."""

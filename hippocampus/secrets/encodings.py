@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hippocampus import patterns
+from hippocampus.patterns import searchable
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 ESCAPE = re.compile(
@@ -33,7 +34,6 @@ BASE64 = (
     r"[A-Za-z0-9+/_-]*={0,2}"
 )
 """RE2: base64 of which the first fifteen bytes are printable ASCII, by the bits that ASCII leaves 0."""
-LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 MAX_PATTERN_BYTES = 256 << 20
 MAX_LAYERS = 8
 """How deep nested encodings are decoded, as deep as any reader of this package decodes them."""
@@ -121,11 +121,6 @@ def decoded(text: str) -> Decoded | None:
         for column, value in zip(columns, (begin, end, start, length), strict=True):
             column.append(value)
     return Decoded("".join((*pieces, text[end:])), *columns) if pieces else None
-
-
-def searchable(text: str) -> str:
-    """Return a text of the same length without lone surrogates, which RE2 does not accept."""
-    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _encoded(text: str) -> Iterator[tuple[int, int, str]]:

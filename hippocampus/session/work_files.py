@@ -31,8 +31,8 @@ from hippocampus.indexing.extraction import (
     is_notice,
     kept_by_hash,
 )
+from hippocampus.indexing.kinds import extraction_of
 from hippocampus.indexing.select import MAX_LINES, Price, choose, size_of
-from hippocampus.indexing.sniff import extraction_of
 from hippocampus.indexing.unwrap import asked_line, has_content, output_of
 from hippocampus.models import tokens
 from hippocampus.session.history import History

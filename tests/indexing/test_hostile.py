@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hippocampus.formats import json_text
-from hippocampus.indexing import sniff
+from hippocampus.indexing import kinds
 from hippocampus.indexing.extraction import EntryLine, Extraction, ExtractionContext, LaterLines
 from hippocampus.indexing.kinds import ContentKind
 from hippocampus.models import tokens
@@ -41,11 +41,11 @@ def test_a_text_whose_extractor_fails_is_a_plain_excerpt(
         raise RecursionError
 
     broken = ContentKind("page", lambda _text, _file: 2.0, failing)
-    monkeypatch.setattr(sniff, "KINDS", {"page": broken})
+    monkeypatch.setattr(kinds, "KINDS", {"page": broken})
     text = "\n".join(f"a line {n} that no other test has" for n in range(99))
     for _ in range(3):
-        assert sniff.kind_of(text) == "text"
-    assert "99 lines" in sniff.extraction_of(text, ExtractionContext()).summary
+        assert kinds.kind_of(text) == "text"
+    assert "99 lines" in kinds.extraction_of(text, ExtractionContext()).summary
     assert len(caplog.records) == 1
 
 
@@ -59,9 +59,9 @@ def test_a_text_whose_lines_cannot_be_read_has_those_of_a_plain_excerpt(
 
     broken = Extraction("page", "a page", LaterLines(failing))
     kind = ContentKind("page", lambda _text: 2.0, lambda _text: broken)
-    monkeypatch.setattr(sniff, "KINDS", {"page": kind})
+    monkeypatch.setattr(kinds, "KINDS", {"page": kind})
     text = "\n".join(f"a line {n} that a test of lines has" for n in range(99))
-    found = sniff.extraction_of(text, ExtractionContext())
+    found = kinds.extraction_of(text, ExtractionContext())
     assert (found.kind, found.summary) == ("page", "a page")
     for _ in range(3):
         assert len(found.lines) > 20

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hippocampus.indexing import ExtractionContext, kind_of, plain
-from hippocampus.indexing.sniff import extraction_of
+from hippocampus.indexing.kinds import extraction_of
 
 GIT = """commit 45ffe0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7
 Author: A B <a@b.c>

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hippocampus.indexing import Price, index, listings, sniff
+from hippocampus.indexing import Price, index, kinds, listings
 from hippocampus.indexing.extraction import Extraction, ExtractionContext
 
 LONG = """total 24
@@ -153,7 +153,7 @@ def test_hits_below_their_files_as_gemini_cli_prints_them_have_file_and_line() -
     lines = ['Found 8 matches for pattern "def " in the workspace directory:', "---"]
     for name, numbers in files.items():
         lines += [f"File: {name}", *(f"L{n}:     def f{n}(self):" for n in numbers), "---"]
-    shown = sniff.extraction_of("\n".join(lines), ExtractionContext())
+    shown = kinds.extraction_of("\n".join(lines), ExtractionContext())
     assert shown.kind == "hits"
     assert shown.summary == "8 hits in 2 files"
     assert any("src/app.py:52: def f52(self):" in line.text for line in shown.lines)

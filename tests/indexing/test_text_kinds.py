@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import grids, html, listings, plain
 from hippocampus.indexing.extraction import Extraction
-from hippocampus.indexing.sniff import kind_of
+from hippocampus.indexing.kinds import kind_of
 
 RECOGNISERS = (
     plain.is_diff, plain.is_prose, plain.is_binary, plain.is_log, grids.recognises,

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from hippocampus.indexing.extraction import NUMBER, ExtractionContext
-from hippocampus.indexing.sniff import extraction_of
+from hippocampus.indexing.kinds import extraction_of
 from hippocampus.recall import Request, take
 
 CODE = "".join(f"def part_{n}(value_{n}):\n    return value_{n} * {n}\n\n" for n in range(90))

@@ -25,8 +25,7 @@ from hippocampus.formats.reader import read
 from hippocampus.indexing import ExtractionContext, index, json_documents, price_of, unwrap
 from hippocampus.indexing.arguments import shorten
 from hippocampus.indexing.extraction import NUMBER, Extraction
-from hippocampus.indexing.kinds import KINDS, ContentKind
-from hippocampus.indexing.sniff import extraction_of, read_large, read_small
+from hippocampus.indexing.kinds import KINDS, ContentKind, extraction_of, read_large, read_small
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Redaction
 from hippocampus.prices import TABLES

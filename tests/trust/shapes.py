@@ -15,7 +15,7 @@ from hippocampus.facts.pasted import written
 from hippocampus.formats.tool_calls import says_it_failed
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.indexing.arguments import shorten
-from hippocampus.indexing.sniff import read_large, read_small
+from hippocampus.indexing.kinds import read_large, read_small
 from hippocampus.policy import Redaction
 from hippocampus.prices import TABLES
 from hippocampus.session.work_files import WorkFile, described

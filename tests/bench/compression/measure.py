@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-from hippocampus.indexing import ExtractionContext, Price, index, sniff
+from hippocampus.indexing import ExtractionContext, Price, index, kinds
 from hippocampus.indexing.select import FRAME_TOKENS
 from hippocampus.models import tokens
 from tests.bench.compression import corpus
@@ -63,7 +63,7 @@ def bound_tokens(kind: str, level: str) -> int:
 
 def entry_text(content: str, budget_tokens: int) -> str:
     """What stands in the view for a content: the one place that knows how an index is made."""
-    for reading in (sniff.read_small, sniff.read_large):
+    for reading in (kinds.read_small, kinds.read_large):
         reading.cache_clear()  # a session reads a content once for several questions; here each run does
     context = ExtractionContext(content_tokens=tokens.count(content))
     room = budget_tokens - FRAME_TOKENS

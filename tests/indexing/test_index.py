@@ -1,4 +1,4 @@
-"""Which kind a content is told to be, whatever it comes wrapped in."""
+"""The kind that a text is recognised as, and its entry, under any wrapping."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hippocampus.indexing import Price, index, kind_of
 from hippocampus.indexing.extraction import EntryLine, ExtractionContext
-from hippocampus.indexing.sniff import extraction_of
+from hippocampus.indexing.kinds import extraction_of
 from hippocampus.indexing.unwrap import asked_line, output_of
 
 CODE = "import os\n\n\nclass Reader:\n    def read(self, path: str) -> str:\n        return path\n"
