@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +21,12 @@ from hippocampus.consolidation.transcript import Transcript, Utterance, transcri
 from hippocampus.errors import HippocampusError
 from hippocampus.facts import write
 from hippocampus.models import tokens
-from hippocampus.session.resources import ConsolidationOutcome, KeptItem, SessionSnapshot
+from hippocampus.session.resources import (
+    END_SECONDS,
+    ConsolidationOutcome,
+    KeptItem,
+    SessionSnapshot,
+)
 from hippocampus.storage import consolidated
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import Ledger
@@ -35,6 +41,8 @@ READ_BY_MODEL = "asked"
 """The origin in the key of a message that a model has read."""
 BATCH = 16
 """The statements of a transaction: under 50 ms, so that turns of other sessions meet their deadline."""
+BATCH_SECONDS = 2 * END_SECONDS
+"""How long a transaction waits for other writers of a file."""
 
 
 def consolidate(
@@ -68,7 +76,7 @@ def consolidate(
         found = worth_keeping(
             session.name, conversation, session.records, resources.policy, session.turn
         )
-        while not _store(facts, session, conversation, found, model, ledger.busy_seconds):
+        while not _store(facts, session, conversation, found, model):
             pass
         unpublished = consolidated.unpublished(db, session.name)
     except HippocampusError as failure:  # nothing is marked: the next consolidation reads it again
@@ -109,18 +117,16 @@ class Judge:
         return answer
 
 
-def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
+def _store(
     facts: Facts,
     session: SessionSnapshot,
     conversation: Transcript,
     found: Extracted,
     model: Judge,
-    busy_seconds: float | None,
 ) -> bool:
     """Store what was not read yet, with what a model finds in it, and mark it as read.
 
-    Returns whether that is all: another process may have read some of it meanwhile. A transaction waits
-    `busy_seconds` for other writers of a file.
+    Returns whether that is all: another process may have read some of it meanwhile.
     """
     tables, db = facts.tables, facts.tables.database
     agent = session.agent or facts.agent
@@ -146,7 +152,7 @@ def _store(  # noqa: PLR0913, PLR0917 - a loop, and what it works with
     for batch in (ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)):
         requests = [waiting[key] for key in batch]
         ready, named = write.prepared(tables, requests, agent, known)
-        with bounded(busy_seconds if db.is_local else None), db.transaction():
+        with bounded(BATCH_SECONDS if db.is_local else math.inf), db.transaction():
             if consolidated.keys(db, session.name) != read:
                 return False
             outcomes = write.written(tables, agent, ready, named)

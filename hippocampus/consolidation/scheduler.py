@@ -71,8 +71,7 @@ class ConsolidationScheduler:
 
         text, size, records = "", 0, tuple[Record, ...]()
         try:
-            with bounded(ledger.busy_seconds):
-                text, size, records = opening(request, self._resources)
+            text, size, records = opening(request, self._resources)
         except HippocampusError as failure:
             LOG.warning("session %s starts without memories: %s", request.session, failure)
         return ledger.settle_context_load(text, size, records)
@@ -88,16 +87,19 @@ class ConsolidationScheduler:
         started = time.monotonic()
         self._wait(session.name, patience)
         left = max(0.0, patience - (time.monotonic() - started))
-        return self._consolidated(session, END_SECONDS, left, is_whole=is_whole)
+        return self._consolidated(session, left, is_whole=is_whole)
 
     def _consolidated(
-        self, session: SessionSnapshot, busy_seconds: float, model_seconds: float, *, is_whole: bool
+        self, session: SessionSnapshot, model_seconds: float, *, is_whole: bool
     ) -> ConsolidationOutcome:
         """Consolidate; the fact store is loaded here, and not where a session is made."""
         from hippocampus.consolidation.deep import consolidate
 
-        opened = self._resources.state.session(session.name, busy_seconds=busy_seconds)
-        with contextlib.closing(opened) as ledger:
+        with contextlib.closing(self._resources.state.session(session.name)) as ledger:
+            if not self._resources.policy.consolidation.facts:
+                with bounded(END_SECONDS):
+                    ledger.consolidated(ledger.pending())
+                return ConsolidationOutcome(session.name, session.turn, (), finished=True)
             noted: list[Utterance] = []
             if not is_whole:
                 *earlier, last = (
@@ -114,9 +116,6 @@ class ConsolidationScheduler:
                         text = content.decode("utf-8", "surrogatepass")
                         turn = record.entry.source.turn
                         noted.append(Utterance("user", text, turn, answers=False))
-            if not self._resources.policy.consolidation.facts:
-                ledger.consolidated(ledger.pending())
-                return ConsolidationOutcome(session.name, session.turn, (), finished=True)
             return consolidate(session, noted, ledger, self._resources, model_seconds)
 
     def end(self, session: SessionSnapshot, *, is_whole: bool) -> None:
@@ -158,7 +157,7 @@ class ConsolidationScheduler:
             before.join()
         try:
             patience = self._resources.policy.consolidation.model_seconds
-            self._consolidated(session, 2 * END_SECONDS, patience, is_whole=is_whole)
+            self._consolidated(session, patience, is_whole=is_whole)
         except StoreError as failure:
             LOG.error(LEFT, session.name, failure)  # noqa: TRY400 - the cause is in the text
         except Exception:  # law 3: the session's end tries again, and no turn fails

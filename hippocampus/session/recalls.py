@@ -30,7 +30,6 @@ from hippocampus.session.guard import Guard
 from hippocampus.session.renderer import redacted_text
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
-from hippocampus.storage.deadline import bounded
 from hippocampus.storage.full_text import Content, Passages
 
 LOG = logging.getLogger("hippocampus")
@@ -89,7 +88,7 @@ class SessionRecalls:
         known = known if entry_id in known else self._run.known()
         if entry_id in known:
             return known[entry_id]
-        with bounded(self._resources.deadline_seconds):
+        with self._run.deadline():
             found = self._resources.state.entry_of(entry_id)
         if found is not None:
             raise calls.other_session(entry_id, found[0])
@@ -104,13 +103,13 @@ class SessionRecalls:
             RecallError: it cannot be read, or is no longer stored; with the time and the rule of its removal.
         """
         try:
-            with bounded(self._resources.deadline_seconds):
+            with self._run.deadline():
                 stored = self._resources.store.get(record.content)
         except StoreError as damage:
             raise calls.unreadable(record, damage) from damage
         if stored is not None:
             return stored
-        with bounded(self._resources.deadline_seconds):
+        with self._run.deadline():
             left = self._resources.state.tombstone(record.content) or ()
         raise calls.expired(record, *left)
 
@@ -282,7 +281,7 @@ class SessionRecalls:
     def _add_version(self, record: Record, text: str) -> Record:
         """Store a newer text of an entry's source as an entry of its own, linked to it."""
         prices = self._resources.prices
-        with self._run.lock:
+        with self._run.lock, self._run.deadline():
             turn, is_taken = self._run.state.turn, self._run.state.by_id.__contains__
             mark = self._run.ledger.mark
             newer = retrieval.version(mark, self._run.id, record, text, turn, prices, is_taken)
@@ -366,7 +365,7 @@ class SessionEntries:
         Raises:
             RecallError: no session has an entry of that id, or its content is gone.
         """
-        with self._run.lock:
+        with self._run.lock, self._run.deadline():
             if entry_id in self._run.known():
                 return
             found = self._resources.state.entry_of(entry_id)

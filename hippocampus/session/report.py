@@ -50,7 +50,7 @@ class SessionReport:
         """Return whether no other process has changed the session since its last turn, as far as is known."""
 
         def is_newest() -> bool:
-            with self._run.lock:
+            with self._run.lock, self._run.deadline():
                 return self._run.ledger.is_newest()
 
         return self._guard.run(is_newest, lambda: False, lost="")
@@ -71,7 +71,7 @@ class SessionReport:
 
     def decisions(self) -> list[tuple[int, Decision]]:
         """Return every change made to the view, with the turn in which it was made."""
-        with self._run.lock:
+        with self._run.lock, self._run.deadline():
             return self._run.ledger.decisions()
 
 

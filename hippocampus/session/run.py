@@ -24,7 +24,6 @@ from hippocampus.session import compaction
 from hippocampus.session.guard import Guard
 from hippocampus.session.history import History, items_hash
 from hippocampus.session.resources import (
-    END_SECONDS,
     ContextLoadRequest,
     Resources,
     SessionInfo,
@@ -36,6 +35,7 @@ from hippocampus.session.turn_rules import Rules
 from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.database import ConflictError
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import (
     NO_CALL,
     DigestNotes,
@@ -99,6 +99,10 @@ class SessionRun:
         """The session's ledger; where it could not be opened before, this tries again."""
         return self._opened or self.open()
 
+    def deadline(self) -> contextlib.AbstractContextManager[None]:
+        """Let a block wait for the store as long as a call may."""
+        return bounded(self._resources.deadline_seconds)
+
     def open(self) -> Ledger:
         """Open the ledger, and restore the state from it.
 
@@ -107,13 +111,9 @@ class SessionRun:
             ValueError: the session belongs to another agent.
         """
         with contextlib.ExitStack() as closing:
-            opened = closing.enter_context(
-                contextlib.closing(
-                    self._resources.state.session(
-                        self.id, self._journal, self._resources.deadline_seconds
-                    )
-                )
-            )
+            closing.enter_context(self.deadline())
+            ledger = self._resources.state.session(self.id, self._journal)
+            opened = closing.enter_context(contextlib.closing(ledger))
             self.info = replace(self.info, agent=opened.agent(self.info.agent))
             self.has_past = opened.pending() > 0
             measures = opened.measures()
@@ -142,13 +142,13 @@ class SessionRun:
             StoreError: content that leaves the view cannot be stored; then nothing leaves it.
             ViewError: the view would separate a call from its result.
         """
-        self.ledger.busy_seconds = self._resources.deadline_seconds
-        for _ in range(MAX_CONFLICTS):
-            try:
-                return self._take(items, same, request, idle_seconds)
-            except ConflictError:
-                self._drop_list()
-        return self._take(items, same, request, idle_seconds)
+        with self.deadline():
+            for _ in range(MAX_CONFLICTS):
+                try:
+                    return self._take(items, same, request, idle_seconds)
+                except ConflictError:
+                    self._drop_list()
+            return self._take(items, same, request, idle_seconds)
 
     def _take(
         self, items: list[Item], same: int, request: Mapping[str, Any], idle_seconds: float
@@ -423,11 +423,6 @@ class SessionRun:
         records = list(self.state.records.values())
         return SessionSnapshot(self.id, self.info.agent, history.turn, said, records)
 
-    def wait_longer(self) -> None:
-        """From here on, wait for locked files as long as the end of a session may."""
-        if self._opened is not None:
-            self._opened.busy_seconds = END_SECONDS
-
     def read(self, items: list[Item]) -> None:
         """Read and store a final list, with the messages after its last call; no view is made of it."""
         before = self.state.history
@@ -455,8 +450,7 @@ class SessionRun:
         Raises:
             StoreError: the ledger cannot be written; then nothing has changed.
         """
-        with self.lock:
-            self.ledger.busy_seconds = self._resources.deadline_seconds
+        with self.lock, self.deadline():
             self.ledger.save(*records)
             with self.dropping_list():  # the state never lacks a stored row
                 self.state.save(records, self.rules)
@@ -472,8 +466,7 @@ class SessionRun:
 
     def known(self) -> dict[str, Record]:
         """Return the entries by id, with those of other processes."""
-        with self.lock:
-            self.ledger.busy_seconds = self._resources.deadline_seconds
+        with self.lock, self.deadline():
             return {record.entry.id: record for record in self.ledger.records()} | dict(
                 self.state.by_id
             )

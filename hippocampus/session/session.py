@@ -32,6 +32,7 @@ from hippocampus.session.recalls import SessionEntries, SessionRecalls
 from hippocampus.session.renderer import redacted_list
 from hippocampus.session.report import SessionReport, Status, status_of
 from hippocampus.session.resources import (
+    END_SECONDS,
     MANAGED,
     BillReport,
     ConsolidationOutcome,
@@ -44,6 +45,7 @@ from hippocampus.session.resources import (
 )
 from hippocampus.session.run import SessionRun
 from hippocampus.session.view import Change, changes_between, changes_of
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import NO_CALL, ModelCall
 
 LOG = logging.getLogger("hippocampus")
@@ -400,7 +402,7 @@ class Session:
         """
         if not text.strip():
             raise ValueError("a state needs words, such as 'deploying to staging'")
-        with self._lock:
+        with self._lock, self._run.deadline():
             if self._is_closed:  # before its content is stored, to which nothing would refer
                 raise StoreError(f"session {self.id!r} is closed; open it again to note a state")
             content = self._resources.store.put(text.encode("utf-8", "surrogatepass"))
@@ -483,7 +485,7 @@ class Session:
         Raises:
             StoreError: the session's ledger or archive cannot be read or written.
         """
-        with self._lock:
+        with self._lock, bounded(END_SECONDS):
             self._end(messages)
             snapshot, is_whole = self._run.snapshot(), self._run.is_whole()
             history = self._run.state.history
@@ -496,7 +498,6 @@ class Session:
 
     def _end(self, messages: Iterable[Any] | None) -> None:
         """Read the final list, or that of a failed call; where it cannot be read, the last list."""
-        self._run.wait_longer()
         lists = self._unread_lists if messages is None else [messages, self._last_items]
         self._unread_lists = []
 
@@ -521,7 +522,7 @@ class Session:
         sent, is archived and kept too. Never raises because of its own failures: they are logged.
         A second call does nothing.
         """
-        with self._lock:
+        with self._lock, bounded(END_SECONDS):
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
                 self._end(messages)
@@ -534,7 +535,7 @@ class Session:
 
         Its facts are kept when it ends, or by `memory.consolidate()`.
         """
-        with self._lock:
+        with self._lock, self._run.deadline():
             if not self._is_closed:
                 self._is_closed = self._guard.is_quiet = True
                 self._run.count_raw()

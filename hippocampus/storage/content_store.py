@@ -22,7 +22,6 @@ import zstandard
 from hippocampus.entries.entry import content_key, named_content
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import encryption, files, packing
-from hippocampus.storage.deadline import bounded
 from hippocampus.storage.sqlite import (
     BUSY_SECONDS,
     FAILURES,
@@ -130,8 +129,6 @@ class DiskStore:
         self._database = folder / diskcache.core.DBNAME
         self._marker = folder / "sealed"
         """The file that marks a store with encrypted payloads, once it has one."""
-        self.busy_seconds = BUSY_SECONDS
-        """How long a put waits for other processes."""
         self._opened: diskcache.Cache | None = None
         self._opening = threading.Lock()
         """SQLite gives a lock to any waiting thread: only one of a process waits at a time."""
@@ -171,7 +168,7 @@ class DiskStore:
             if not self._database.stat().st_size:
                 db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
                 db.execute("PRAGMA auto_vacuum = FULL")
-            with bounded(self.busy_seconds), transaction(db):  # diskcache would wait for a minute
+            with transaction(db):  # diskcache would wait for a minute
                 [(found,)] = db.execute("PRAGMA application_id")
                 if found == APPLICATION_ID:
                     return
@@ -251,11 +248,7 @@ class DiskStore:
                 return False
             return True
 
-        with (
-            bounded(self.busy_seconds),
-            in_turn(self._database, begin, self.busy_seconds),
-            transaction,
-        ):
+        with in_turn(self._database, begin, BUSY_SECONDS), transaction:
             yield
 
     def get(self, key: str) -> bytes | None:

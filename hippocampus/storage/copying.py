@@ -107,16 +107,17 @@ def _copy_payload(
     contents: ContentStore, copies: ContentStore, key: str
 ) -> Literal["copied", "gone", "damaged"]:
     """Copy a payload that the target does not have; return whether the source has it."""
-    with contextlib.suppress(DamageError):  # a damaged copy is written again
-        if copies.get(key) is not None:
-            return "copied"
-    try:
-        content = contents.get(key)
-    except DamageError:
-        return "damaged"
-    if content is None:
-        return "gone"
-    return "copied" if copies.put(content) == key else "damaged"
+    with bounded(SECONDS):
+        with contextlib.suppress(DamageError):  # a damaged copy is written again
+            if copies.get(key) is not None:
+                return "copied"
+        try:
+            content = contents.get(key)
+        except DamageError:
+            return "damaged"
+        if content is None:
+            return "gone"
+        return "copied" if copies.put(content) == key else "damaged"
 
 
 def _digest(rows: Rows) -> bytes:

@@ -1,6 +1,7 @@
-"""How long the calls of a thread wait for other processes, or for a server. One limit holds for a whole block.
+"""How long a thread waits for other processes, or for a server. One limit holds for a whole block.
 
-The wait for other threads of this process that write one after the other does not count.
+Only waits count: not the time that it computes between them, nor the wait for other threads of this process
+that write one after the other.
 
 A session's call sets `session.resources.DEADLINE_SECONDS`; where nothing is set, SQLite waits `sqlite.BUSY_SECONDS`.
 """
@@ -14,38 +15,42 @@ import time
 from collections.abc import Iterator
 
 
-class _Limit(threading.local):
+class _Waits(threading.local):
+    seconds = 0.0
+    """How long the thread has waited so far."""
     until = math.inf
-    """On the clock of this module."""
-    uncounted = 0.0
-    """The seconds of this thread that count for no limit."""
+    """How long it may have waited at most, since it began."""
 
 
-_LIMIT = _Limit()
+_WAITS = _Waits()
 
 
-def clock() -> float:
-    """Return the time of this thread in seconds, without those that count for no limit."""
-    return time.monotonic() - _LIMIT.uncounted
-
-
-def leave_out(seconds: float) -> None:
-    """Count some seconds of this thread, which are over, for no limit."""
-    _LIMIT.uncounted += seconds
+def spend(seconds: float) -> None:
+    """Count some seconds for which this thread has waited."""
+    _WAITS.seconds += seconds
 
 
 @contextlib.contextmanager
-def bounded(seconds: float | None) -> Iterator[None]:
-    """Let a `with` block wait for so long at most in this thread, all together; None changes nothing."""
-    before = _LIMIT.until
-    if seconds is not None:
-        _LIMIT.until = min(before, clock() + seconds)
+def waiting() -> Iterator[None]:
+    """Count the time of a `with` block as a wait."""
+    started = time.monotonic()
     try:
         yield
     finally:
-        _LIMIT.until = before
+        spend(time.monotonic() - started)
+
+
+@contextlib.contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Let a `with` block wait for so long at most in this thread, all together."""
+    before = _WAITS.until
+    _WAITS.until = min(before, _WAITS.seconds + seconds)
+    try:
+        yield
+    finally:
+        _WAITS.until = before
 
 
 def left(patience: float) -> float:
     """Return the seconds that a call may wait: up to the limit of its thread, or `patience` without one."""
-    return patience if _LIMIT.until == math.inf else max(0.0, _LIMIT.until - clock())
+    return patience if _WAITS.until == math.inf else max(0.0, _WAITS.until - _WAITS.seconds)

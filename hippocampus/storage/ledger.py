@@ -23,11 +23,10 @@ from hippocampus.entries.entry import Decision, Entry, Record, Stage, storable
 from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
-from hippocampus.storage import consolidated, database, deadline, packing
+from hippocampus.storage import consolidated, database, packing
 from hippocampus.storage.archive import ADD_LINES, LINES, Journal, RawList, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
 from hippocampus.storage.database import ConflictError, Database, Query, Row
-from hippocampus.storage.deadline import bounded
 from hippocampus.storage.packing import packed_text, text_of
 
 if TYPE_CHECKING:
@@ -226,7 +225,6 @@ class Ledger:
         state: StateStore,
         session: str,
         journal: Journal | None = None,
-        busy_seconds: float | None = None,
         mark: str = "",
     ) -> None:
         """Open a session, and make it; with a journal, its raw conversation is written too.
@@ -251,63 +249,36 @@ class Ledger:
         """Whether this turn has begun with what other processes have written; else its commit finds out."""
         self._quiet_turns = 0
         """How many turns in a row met no change of another process; negative after one that did."""
-        with bounded(busy_seconds):
-            self._db = state.database()
-        self._left_seconds: float | None = None
-        self.busy_seconds = busy_seconds
+        self._opened = state.database()
         try:
             self._payloads = state.payload_rows()
             begin = (storable(session), time.time(), mark or database.new_mark())
-            with self._timed():
-                [found] = self._db.together(self._own())
-                # A session that is there is opened without a write, and waits for no writer.
-                if not found:
-                    _, found = self._db.together((BEGIN, begin), self._own())
-                self._known, self.mark = self._expected(found)
-                self._db.hold(self._known)
-                self._held = self._known
+            [found] = self._db.together(self._own())
+            # A session that is there is opened without a write, and waits for no writer.
+            if not found:
+                _, found = self._db.together((BEGIN, begin), self._own())
+            self._known, self.mark = self._expected(found)
+            self._db.hold(self._known)
+            self._held = self._known
             self._changes = self._seen_changes = self._read_ahead()
         except BaseException:
             self.close()
             raise
 
     @property
-    def busy_seconds(self) -> float | None:
-        """How long all calls wait from now on, together; None is the store's own limit per call."""
-        return self._left_seconds
-
-    @busy_seconds.setter
-    def busy_seconds(self, seconds: float | None) -> None:
-        if (
-            seconds != 0 or self._db.is_local
-        ):  # at 0 the turn has waited, and a server gets the rest
-            self._left_seconds = seconds
-
-    # Reading
-
-    @contextlib.contextmanager
-    def _timed(self) -> Iterator[None]:
-        """Let a block wait for the seconds that are left, and take off those that it takes."""
+    def _db(self) -> Database:
+        """The database, while the session is open."""
         if self._is_closed:
             raise StoreError(CLOSED)
-        started = deadline.clock()
-        try:
-            with bounded(self._left_seconds):
-                yield
-        finally:
-            if self._left_seconds is not None:
-                left = self._left_seconds - deadline.clock() + started
-                self._left_seconds = max(0.0, left)
+        return self._opened
 
-    def _together(self, *queries: Query) -> list[list[Row]]:
-        with self._timed():
-            return self._db.together(*queries)
+    # Reading
 
     @property
     def _number(self) -> int:
         """The number of the session; a file that was closed meanwhile has to have it still."""
         if not self._known:
-            [found] = self._together(self._own())
+            [found] = self._db.together(self._own())
             self._known, _ = self._expected(found)
         return self._known
 
@@ -323,7 +294,7 @@ class Ledger:
     def _stored(self, table: str) -> list[Row]:
         """Return rows of the session; those read ahead are used once."""
         if table not in self._fetched:
-            [self._fetched[table]] = self._together((ROWS[table], (self._number,)))
+            [self._fetched[table]] = self._db.together((ROWS[table], (self._number,)))
         return self._fetched.pop(table)
 
     def _read_row(self) -> Row:
@@ -334,7 +305,7 @@ class Ledger:
     def _read_ahead(self) -> int:
         """Read the rows that a run asks for first, in one round trip; return the number of changes."""
         queries = [(ROWS[table], (self._number,)) for table in STARTING]
-        *found, calls = self._together(*queries, (TWO_CALLS, (self._number, EVER)))
+        *found, calls = self._db.together(*queries, (TWO_CALLS, (self._number, EVER)))
         self._fetched = dict(zip(STARTING, found, strict=True))
         self._calls = [ModelCall(*row) for row in calls]
         self._row = self._expected(found[0])
@@ -360,7 +331,7 @@ class Ledger:
             seen = self._read_ahead()
         else:
             query = "SELECT changes FROM session WHERE number = ?", (self._number,)
-            [seen] = self._expected(self._together(query)[0])
+            [seen] = self._expected(self._db.together(query)[0])
         has_changed = bool(seen != before)
         self._quiet_turns = -1 if has_changed else max(0, self._quiet_turns) + 1
         self.has_lost = seen < before
@@ -380,7 +351,7 @@ class Ledger:
                 return call
         if len(self._calls) < 2:
             return None
-        [rows] = self._together((TWO_CALLS, (self._number, bound)))
+        [rows] = self._db.together((TWO_CALLS, (self._number, bound)))
         return ModelCall(*rows[0]) if rows else None
 
     def records(self) -> list[Record]:
@@ -449,7 +420,7 @@ class Ledger:
         if wanted and not owner:
             query = "UPDATE session SET agent = ? WHERE number = ? AND agent = ''"
             own = (ROWS["session"], (self._number,))
-            self._fetched["session"] = self._together((query, (wanted, self._number)), own)[1]
+            self._fetched["session"] = self._db.together((query, (wanted, self._number)), own)[1]
             owner = self._read_row()[0]
         if wanted and owner != wanted:
             self.close()
@@ -481,7 +452,7 @@ class Ledger:
     def is_archived(self) -> bool:
         """Return whether the raw conversation of the session is stored."""
         query = "SELECT 1 FROM conversation WHERE session = ? LIMIT 1"
-        return bool(self._together((query, (self._number,)))[0])
+        return bool(self._db.together((query, (self._number,)))[0])
 
     def context_load(self) -> str | None:
         """Return the text before the first message; None until it is settled."""
@@ -517,7 +488,7 @@ class Ledger:
         ):
             return False
         query = "SELECT 1 FROM tombstone WHERE content = ?"
-        return not self._together((query, (key,)))[0]
+        return not self._db.together((query, (key,)))[0]
 
     def commit(self, turn: TurnRows, *, is_synced: bool = False) -> None:
         """Write all that a turn brought, in one transaction.
@@ -537,24 +508,23 @@ class Ledger:
         if is_turn:
             # A full one, which another entry names, is still to get its next text.
             done += [record.id for record in turn.records if record.stage is not Stage.FULL]
-        with self._timed():
-            # Large ones go to object storage, for which no transaction waits.
-            payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
-            put += [key for key, *_ in payloads]
-            # A file has the number of the change under its lock, a server after another round trip. A turn
-            # begins with that number; a recall may be saved after changes of other workers.
-            is_expected = is_turn and not self._db.is_local
-            with self._change(turn, is_synced=is_synced, is_expected=is_expected) as change:
-                if payloads and self._payloads:
-                    self._payloads.write(self._db, payloads)
-                if put:
-                    self._db.run(DIG_UP, (json.dumps(put),))
-                self._db.insert(SAVE, entries)
-                if done:
-                    self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
-                if is_turn:
-                    self._db.insert(CANDIDATE, candidates)
-                    self._write_call(change, turn)
+        # Large ones go to object storage, for which no transaction waits.
+        payloads = self._payloads.rows_of(contents) if self._payloads and contents else []
+        put += [key for key, *_ in payloads]
+        # A file has the number of the change under its lock, a server after another round trip. A turn
+        # begins with that number; a recall may be saved after changes of other workers.
+        is_expected = is_turn and not self._db.is_local
+        with self._change(turn, is_synced=is_synced, is_expected=is_expected) as change:
+            if payloads and self._payloads:
+                self._payloads.write(self._db, payloads)
+            if put:
+                self._db.run(DIG_UP, (json.dumps(put),))
+            self._db.insert(SAVE, entries)
+            if done:
+                self._db.run(DROP_CANDIDATES, (number, json.dumps(done)))
+            if is_turn:
+                self._db.insert(CANDIDATE, candidates)
+                self._write_call(change, turn)
 
     def _write_call(self, change: int, turn: TurnRows) -> None:
         """Write the row of a turn; its second call finds in the cache what the first one paid for."""
@@ -604,7 +574,7 @@ class Ledger:
             "UPDATE session SET context_load = ?, context_load_tokens = ?"
             " WHERE number = ? AND context_load IS NULL RETURNING number"
         )
-        with self._timed(), self._db.transaction():
+        with self._db.transaction():
             if self._db.rows(query, (storable(text).encode(), tokens, self._number)):
                 self._db.insert(SAVE, self._rows_of(records))
         self._fetched.clear()
@@ -613,8 +583,7 @@ class Ledger:
 
     def consolidated(self, change: int) -> None:
         """Record that everything up to a change is consolidated."""
-        with self._timed():
-            self._db.run(consolidated.DONE, (change, storable(self._session)))
+        self._db.run(consolidated.DONE, (change, storable(self._session)))
 
     def pack(self, min_bytes: int = 0) -> None:
         """Pack the lines of the raw conversation, where a file has at least `min_bytes`.
@@ -623,17 +592,16 @@ class Ledger:
         """
         try:
             if self._db.is_local:
-                with self._timed():
-                    pack(self._db, self._number, min_bytes)
+                pack(self._db, self._number, min_bytes)
         except packing.DamagedError as damage:
             raise StoreError(f"a conversation cannot be packed: {damage}") from damage
 
     def close(self) -> None:
         """Use the session no more; a second time does nothing."""
         if self._held:
-            self._db.release(self._held)
+            self._opened.release(self._held)
         self._held, self._is_closed = 0, True
-        self._db.close()
+        self._opened.close()
 
     @contextlib.contextmanager
     def _change(self, turn: TurnRows, *, is_synced: bool, is_expected: bool) -> Iterator[int]:

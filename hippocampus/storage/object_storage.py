@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
+from hippocampus.storage.deadline import waiting
 
 MIN_BYTES = 64 << 10
 """Packed payloads under this size stay in the database: a row is written sooner than an object."""
@@ -107,7 +108,8 @@ class Objects:
     def _within(self, seconds: float | None, *requests: Callable[[], Any]) -> Sequence[Any]:
         """Return the results of requests, made at once in threads that may be left."""
         answers = [in_thread(request) for request in requests]
-        wait(answers, seconds)
+        with waiting():
+            wait(answers, seconds)
         try:
             return [answer.result(0) for answer in answers]
         except TimeoutError:

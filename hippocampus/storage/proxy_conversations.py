@@ -6,6 +6,7 @@ Which request belongs to which conversation is decided in the proxy.
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from collections.abc import Sequence
 
@@ -35,7 +36,7 @@ CHAIN = """
 class Conversations:
     """The conversations through proxies, and the messages in them that their hosts have not seen."""
 
-    def __init__(self, db: Database, secret: bytes, seconds: float | None = None) -> None:
+    def __init__(self, db: Database, secret: bytes, seconds: float = math.inf) -> None:
         """Share a database, in which a call waits `seconds` at most.
 
         `secret` is the key by which names of callers are hashed.

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from hippocampus.errors import DamageError, StoreError
 from hippocampus.storage import files
-from hippocampus.storage.deadline import leave_out, left
+from hippocampus.storage.deadline import left, spend
 
 FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; the last where the message of SQLite has damaged bytes in it."""
@@ -219,7 +219,6 @@ def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> It
         counted = asked - queued
         if is_held:
             counted = min(counted, writers.blocked_seconds - before)
-        leave_out(asked - queued - counted)
         try:
             while not begin():
                 waited = time.monotonic() - asked
@@ -230,6 +229,7 @@ def in_turn(path: Path | None, begin: Callable[[], bool], patience: float) -> It
                 time.sleep(random.uniform(0, MAX_POLL_SECONDS))  # noqa: S311 - no secret
         finally:
             writers.blocked_seconds += waited
+            spend(counted + waited)
         yield
     finally:
         if is_held:

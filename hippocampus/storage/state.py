@@ -23,6 +23,7 @@ from hippocampus.storage import archive, ledger
 from hippocampus.storage.archive import Journal
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database, ReadOnly, Row, SqliteDatabase
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.ledger import Ledger, record_of
 from hippocampus.storage.state_dir import ENGINES, StateDir, is_address
@@ -88,7 +89,7 @@ class StateStore(abc.ABC):
 
     @abc.abstractmethod
     def open(self, seconds: float) -> None:
-        """Try what the sessions share; a put waits for `seconds` at most from then on."""
+        """Try what the sessions share; files that other processes hold are waited for `seconds` at most."""
 
     @abc.abstractmethod
     def database(self, text: TextRules | None = None) -> Database:
@@ -104,11 +105,9 @@ class StateStore(abc.ABC):
         with contextlib.closing(self.database()) as db:
             yield db
 
-    def session(
-        self, name: str, journal: Journal | None = None, busy_seconds: float | None = None
-    ) -> Ledger:
+    def session(self, name: str, journal: Journal | None = None) -> Ledger:
         """Open a session, and make it where it does not exist."""
-        return Ledger(self, name, journal, busy_seconds)
+        return Ledger(self, name, journal)
 
     @abc.abstractmethod
     def caller_key(self) -> bytes:
@@ -216,8 +215,8 @@ class DirectoryState(StateStore):
 
     def open(self, seconds: float) -> None:
         if isinstance(self._contents, DiskStore):
-            self._contents.busy_seconds = seconds
-            self._contents.open()
+            with bounded(seconds):
+                self._contents.open()
 
     def database(self, text: TextRules | None = None) -> SqliteDatabase:
         return SqliteDatabase(self.layout.database, text)

@@ -20,6 +20,7 @@ from postgres_server import Server
 from hippocampus import Hippocampus, StoreError
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.copying import copied
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import ModelCall, TurnRows
 from hippocampus.storage.object_storage import MIN_BYTES, Objects
 from hippocampus.storage.state import DirectoryState, state_of
@@ -120,10 +121,10 @@ def test_a_turn_puts_its_large_payloads_at_once_and_a_late_bucket_is_no_late_ser
             slow_request(monkeypatch, "put", 2.0)
 
             def commit(seconds: float) -> None:
-                ledger.busy_seconds = seconds
                 for number in range(8):
                     ledger.put(store, f"{number}\n{NOISE}".encode())
-                ledger.commit(TurnRows(ModelCall(1, 1, 1, 1)))
+                with bounded(seconds):
+                    ledger.commit(TurnRows(ModelCall(1, 1, 1, 1)))
 
             with pytest.raises(StoreError, match=r"s3://.*no answer within"):
                 commit(0.5)

@@ -293,7 +293,6 @@ def test_a_frozen_server_delays_a_recall_by_the_deadline_and_answers_it(
         known = session.report.records()[0].entry.id
         resources = dataclasses.replace(session._resources, deadline_seconds=0.25)
         session._recalls._resources = session._run._resources = resources
-        session._run.ledger._left_seconds = 0.0  # a turn has used its deadline up
         assert "well" in session.answer({"query": "well"})
         with postgres.frozen():
             for arguments in ({"entry_id": known}, {"entry_id": "aaaaaaaa"}, {"query": "well"}):

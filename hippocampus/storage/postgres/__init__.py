@@ -102,7 +102,7 @@ class PostgresState(StateStore):
         return self._contents
 
     def open(self, seconds: float) -> None:
-        self._contents.busy_seconds = seconds
+        del seconds  # a pool takes its own to open
         self.connections.start()
         db = self.database()
         encryption.require(bytes.fromhex(db.meta(SEALED) or ""), db.path)
@@ -135,8 +135,6 @@ class PostgresContents:
         self._db = db
         self._objects = objects
         self._prefix = hashlib.sha256(tenant.encode()).hexdigest()[:32]
-        self.busy_seconds = db.patience_seconds
-        """How long a put waits for the server."""
 
     def rows_of(self, contents: Iterable[bytes]) -> list[Row]:
         """Return the rows of payloads; large ones go to object storage first, all at once.
@@ -159,7 +157,7 @@ class PostgresContents:
                 if known.get(key) != head:
                     name = f"{self._prefix}/{key}/{secrets.token_hex(8)}"
                     names[name], packed[key] = content, head + name.encode()
-            self._objects.put(names, left(self.busy_seconds))
+            self._objects.put(names, left(self._db.patience_seconds))
         return [(key, now, sizes[key], content) for key, content in packed.items()]
 
     def write(self, db: Database, rows: Sequence[Row]) -> None:
@@ -181,18 +179,15 @@ class PostgresContents:
             )
 
     def put(self, content: bytes) -> str:
-        with bounded(self.busy_seconds):
-            rows = self.rows_of([content])
-            with self._db.transaction():
-                self.write(self._db, rows)
+        rows = self.rows_of([content])
+        with self._db.transaction():
+            self.write(self._db, rows)
         return str(rows[0][0])
 
     def get(self, key: str) -> bytes | None:
         query = "SELECT packed_bytes, packed FROM content WHERE key = ?"
         key, _, name = key.partition("/")
-        seconds = max(self._db.patience_seconds, self.busy_seconds)
-        with bounded(seconds):
-            found = [] if name else self._db.rows(query, (key,))
+        found = [] if name else self._db.rows(query, (key,))
         if not found and not name:
             return None
         [(size, packed)] = found or [(1, b"")]
@@ -202,7 +197,7 @@ class PostgresContents:
                     f"{named_content(key)} is in object storage: name it by HIPPOCAMPUS_PAYLOADS"
                 )
             name = f"{self._prefix}/{key}/{name}" if name else packed[HEAD_BYTES:].decode()
-            packed = self._objects.get(name, seconds)
+            packed = self._objects.get(name, left(self._db.patience_seconds))
         return unpacked_payload(key, packed, self._db.path)
 
     def delete(self, key: str, put_before: float = float("inf")) -> bool:

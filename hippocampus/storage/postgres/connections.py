@@ -21,7 +21,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from hippocampus.errors import StoreError
 from hippocampus.models.bounded import in_thread
 from hippocampus.storage.database import ConflictError
-from hippocampus.storage.deadline import left
+from hippocampus.storage.deadline import left, waiting
 from hippocampus.storage.postgres.buffered_statements import Connection, LateError, Statements
 from hippocampus.storage.postgres.schema import CONFLICT, SCHEMA, SCRIPTS
 from hippocampus.storage.schema import name_of
@@ -110,32 +110,35 @@ class Connections:
         but for that of a worker that comes second.
         """
         given = left(patience)
-        until = time.monotonic() + given
-        if time.monotonic() < self._shut_until:
-            raise StoreError(f"{self._failure}; it is tried again in a few seconds")
-        pool, db = self.start(given), None
-        while db is None:
-            seconds = max(0.001, until - time.monotonic())
+        with waiting():
+            until = time.monotonic() + given
+            if time.monotonic() < self._shut_until:
+                raise StoreError(f"{self._failure}; it is tried again in a few seconds")
+            pool, db = self.start(given), None
+            while db is None:
+                seconds = max(0.001, until - time.monotonic())
+                try:
+                    # The pool tries a server that is away for a second only; each call lets it try again.
+                    db = pool.getconn(min(seconds, ATTEMPT_SECONDS))
+                except psycopg.Error as failure:
+                    if seconds <= ATTEMPT_SECONDS or not isinstance(failure, PoolTimeout):
+                        raise self._failed(failure, given) from failure
             try:
-                # The pool tries a server that is away for a second only; each call lets it try again.
-                db = pool.getconn(min(seconds, ATTEMPT_SECONDS))
-            except psycopg.Error as failure:
-                if seconds <= ATTEMPT_SECONDS or not isinstance(failure, PoolTimeout):
+                statements = Statements(db, until)
+                statements.send(BEGUN, (tenant, SCHEMA))
+                yield statements
+                statements.receive(is_end=True)
+            except BaseException as failure:
+                is_refused = (
+                    isinstance(failure, psycopg.Error) and failure.diag.sqlstate == CONFLICT
+                )
+                if not (is_refused and statements.roll_back()):
+                    db.close()  # the server takes back what was not committed
+                if isinstance(failure, psycopg.Error):
                     raise self._failed(failure, given) from failure
-        try:
-            statements = Statements(db, until)
-            statements.send(BEGUN, (tenant, SCHEMA))
-            yield statements
-            statements.receive(is_end=True)
-        except BaseException as failure:
-            is_refused = isinstance(failure, psycopg.Error) and failure.diag.sqlstate == CONFLICT
-            if not (is_refused and statements.roll_back()):
-                db.close()  # the server takes back what was not committed
-            if isinstance(failure, psycopg.Error):
-                raise self._failed(failure, given) from failure
-            raise
-        finally:
-            pool.putconn(db)
+                raise
+            finally:
+                pool.putconn(db)
 
     def _failed(self, failure: psycopg.Error, given: float) -> StoreError:
         """Return the failure as an error; a server that fails, or is late after fair seconds, is left alone."""
