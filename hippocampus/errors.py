@@ -12,7 +12,7 @@ HippocampusError
 ├── ProviderError    the vendor: a model's endpoint failed
 └── StoreError       the disk: a file of the state directory cannot be read or written
     ├── DamageError  the disk: stored bytes are damaged, and no later try reads them
-    ├── SealedError  you: the state directory is encrypted, and its key is not set
+    ├── SealedError  you: the state is encrypted and its key is not set, or the key cannot be used
     └── EmbeddingModelError  you: the memories were embedded with another model
 """
 
@@ -158,7 +158,7 @@ class DamageError(StoreError):
 
 
 class SealedError(StoreError):
-    """A state directory is encrypted, and the key is not set or is another one."""
+    """The key of encryption cannot be used, or a state is encrypted under another one or without one set."""
 
 
 class EmbeddingModelError(StoreError):

@@ -127,7 +127,7 @@ class Hippocampus:
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.
             ModelError: no price table has the name.
-            SealedError: the directory is encrypted, and its key is not set.
+            SealedError: the state is encrypted and its key is not set, or the key cannot be used.
             StoreError: the directory cannot be used, and `strict` is set.
             ValueError: a number is less than 0.
         """

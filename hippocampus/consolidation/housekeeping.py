@@ -23,7 +23,7 @@ from hippocampus.facts import upkeep
 from hippocampus.facts.models import Compaction
 from hippocampus.facts.store import Facts
 from hippocampus.policy import Policy
-from hippocampus.storage import encryption, files, gc, ledger
+from hippocampus.storage import files, gc, ledger
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database
 from hippocampus.storage.facts import memories
@@ -286,10 +286,6 @@ def examine(state: StateStore) -> list[Finding]:
         for half in folder.glob(".*.tmp"):
             text = f"{half} is left of a write that was killed"
             found.append(Finding(text, remedy="remove it", mend=half.unlink))
-    try:
-        encryption.marker()
-    except StoreError as wrong:
-        found.append(Finding(str(wrong), is_fault=True))
     with contextlib.suppress(StoreError):  # a damaged file is found by `verify`, and mended first
         if is_whole and state.has_facts():
             with contextlib.closing(Facts(state)) as facts:

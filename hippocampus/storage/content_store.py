@@ -183,8 +183,8 @@ class DiskStore:
     def _require_key(self) -> bool:
         """Return whether the store has encrypted payloads; then its key has to be set."""
         has_marker = self._marker.exists()
-        if has_marker:
-            encryption.require(files.read_file(self._marker), str(self._folder))
+        marked = files.read_file(self._marker) if has_marker else b""
+        encryption.require(marked, str(self._folder))
         return has_marker
 
     def put(self, content: bytes, parts: Iterable[bytes] = ()) -> str:

@@ -32,7 +32,7 @@ def sealed(packed: bytes, name: str) -> bytes:
     The same bytes give the same result, so that a payload is stored once.
 
     Raises:
-        StoreError: the key cannot be used.
+        SealedError: the key cannot be used.
     """
     key = _key()
     if key is None:
@@ -71,11 +71,12 @@ def marker() -> bytes:
 
 
 def require(marked: bytes, place: str) -> None:
-    """Check that the key is that of a sealed store.
+    """Check that the key can be used, and is that of a sealed store where there is one.
 
     Raises:
-        SealedError: no key is set, or it is another one.
+        SealedError: it cannot, no key is set, or it is another one.
     """
+    marker()
     try:
         unsealed(marked, SEALED.decode())
     except StoreError:
@@ -91,15 +92,15 @@ def _key() -> bytes | None:
         try:
             import keyring
         except ImportError:
-            raise StoreError(f"{VARIABLE} names the keyring: {INSTALL}") from None
+            raise SealedError(f"{VARIABLE} names the keyring: {INSTALL}") from None
         written = keyring.get_password("hippocampus", "key")
     try:
         key = base64.b64decode(written or "", validate=True)
     except binascii.Error:
         key = b""
     if len(key) != KEY_BYTES:
-        make = rf"openssl rand -base64 {KEY_BYTES} | tr -d '\n'"
-        raise StoreError(f"{VARIABLE} has no key of {KEY_BYTES} bytes in base64; make one: {make}")
+        makes = rf"`openssl rand -base64 {KEY_BYTES} | tr -d '\n'`"
+        raise SealedError(f"{VARIABLE} has no key of {KEY_BYTES} bytes in base64, as {makes} makes")
     return key
 
 
@@ -107,5 +108,5 @@ def _cipher(key: bytes) -> AESSIV:
     try:
         from cryptography.hazmat.primitives.ciphers import aead
     except ImportError:
-        raise StoreError(f"{VARIABLE} is set: {INSTALL}") from None
+        raise SealedError(f"{VARIABLE} is set: {INSTALL}") from None
     return aead.AESSIV(key)

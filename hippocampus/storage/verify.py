@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hippocampus.entries.entry import named_content
 from hippocampus.errors import DamageError, StoreError
-from hippocampus.storage import archive, gc, salvage
+from hippocampus.storage import archive, encryption, gc, salvage
 from hippocampus.storage.content_store import ContentStore, DiskStore, damage
 from hippocampus.storage.database import Database
 from hippocampus.storage.ledger import stored_sessions
@@ -52,6 +52,7 @@ def verify(state: StateStore, store: ContentStore | None = None) -> list[Finding
             found.append(Finding(str(failure), is_fault=True))
     is_whole = not any(finding.is_fault for finding in found)
     try:
+        encryption.marker()  # a key that cannot be used is one, whatever is stored
         with contextlib.nullcontext(store) if store else state.contents() as opened:
             found += _payloads(references, removed, opened, is_whole=is_whole)
     except StoreError as failure:

@@ -265,6 +265,10 @@ def test_an_operator_consolidates_every_tenant_and_a_worker_may_not(
             memory.session("s")(SAID)
     postgres.execute("CREATE ROLE operator LOGIN BYPASSRLS IN ROLE hippocampus")
     address = postgres.address.replace("hippocampus:@", "operator@")
+    postgres.execute("CREATE DATABASE fresh OWNER hippocampus", postgres.superuser)
+    fresh = address.replace("/hippocampus?", "/fresh?")
+    done = run("consolidate", fresh, "--all-tenants", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     refused = run("consolidate", postgres.address, "--all-tenants", cwd=tmp_path)
     assert "name an operator's role" in refused.stderr
     assert "NO FORCE" not in refused.stderr

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import sys
 import uuid
 from pathlib import Path
 
@@ -86,7 +87,7 @@ def test_a_store_with_encrypted_payloads_is_not_opened_without_its_key(tmp_path,
                 lambda: store.get(name),
                 lambda: list(store.stored()),
             ):
-                with pytest.raises(SealedError, match="set HIPPOCAMPUS_KEY to the key"):
+                with pytest.raises(SealedError, match=r"set HIPPOCAMPUS_KEY to the key|64 bytes"):
                     work()
     monkeypatch.setenv(VARIABLE, own)
     with contextlib.closing(DiskStore(tmp_path)) as store:
@@ -109,6 +110,23 @@ def test_a_memory_is_not_opened_without_the_key_of_its_payloads(tmp_path, monkey
     assert ended.exit_code != 0
     monkeypatch.setenv(VARIABLE, own)
     Hippocampus(tmp_path, policy=EAGER).close()
+
+
+@pytest.mark.parametrize("state", ["state", "postgresql://nobody@127.0.0.1:1/none"])
+def test_a_key_that_cannot_be_used_is_an_error_at_the_start(tmp_path, monkeypatch, state):
+    """As one with a typing error, or without the extra that reads it: no later call could store anything."""
+    monkeypatch.chdir(tmp_path)
+    for wrong, module, problem in (
+        ("short", "", "64 bytes"),
+        (key(), "cryptography.hazmat.primitives.ciphers", r"\[encryption\]"),
+    ):
+        monkeypatch.setenv(VARIABLE, wrong)
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(SealedError, match=problem):
+            Hippocampus(state, tenant="acme")
+        named = ("--state-dir", state, "--tenant", "acme", "--upstream", "http://127.0.0.1:1")
+        ended = CliRunner().invoke(app, ["proxy", *named])
+        assert isinstance(ended.exception, SealedError)
 
 
 def test_an_open_store_that_another_process_encrypts_takes_nothing_without_the_key(

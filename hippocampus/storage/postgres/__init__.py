@@ -103,6 +103,7 @@ class PostgresState(StateStore):
 
     def open(self, seconds: float) -> None:
         del seconds  # a pool takes its own to open
+        encryption.marker()  # a key that cannot be used is an error while the server is away too
         self.connections.start()
         db = self.database()
         encryption.require(bytes.fromhex(db.meta(SEALED) or ""), db.path)

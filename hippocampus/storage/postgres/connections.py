@@ -215,6 +215,8 @@ def due_tenants(address: str, idle_seconds: float) -> tuple[str, list[str]]:
             (owner,) = db.execute(
                 "SELECT tableowner FROM pg_tables WHERE schemaname = %s", (SCHEMA,)
             ).fetchone() or ("",)
+    except psycopg.errors.UndefinedTable:
+        return address, []  # the first worker makes the tables
     except psycopg.errors.InsufficientPrivilege as failure:
         raise StoreError(
             "the role of this address may not see all tenants: name an operator's role, with "
