@@ -27,6 +27,8 @@ MARK_CHARACTERS = 2
 SHOWN_KEY_CHARACTERS = 12
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
+ID = f"[a-z2-7]{{{ID_CHARACTERS},{MAX_ID_CHARACTERS}}}"
+"""The form of an entry's id, as a regular expression; one in five has no digit and reads as a word."""
 
 ARGUMENTS = "arguments"
 """The `kind` of a record that holds the arguments of a call."""

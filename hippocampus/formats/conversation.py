@@ -74,10 +74,10 @@ class Message:
                 yield part.tool
 
 
-class UnreadMessage(Message):
-    """A message of one item that an earlier run has read: its parts are read when they are asked for."""
+class KnownMessage(NamedTuple):
+    """The known fields of a message that an earlier run has read."""
 
-    __slots__ = ("_parts", "_read", "is_closed", "is_own", "key", "tokens")
+    role: Role
     key: str
     """Its `history.key_of`."""
     tokens: int
@@ -85,24 +85,27 @@ class UnreadMessage(Message):
     """Whether no call is open before it."""
     is_own: bool
     """Whether it holds the user's own words."""
+
+
+class UnreadMessage(Message):
+    """A message of one item that an earlier run has read: its parts are read when they are asked for."""
+
+    __slots__ = ("_parts", "_read", "known")
+    known: KnownMessage
     _read: Callable[[Sequence[Item]], list[Message]]
     _parts: tuple[Part, ...]
     # It equals a message of the same values, and a changed copy is such a message.
     __class__ = property(lambda _: Message)
 
     def __init__(
-        self, read: Callable[[Sequence[Item]], list[Message]], item: Item, known: Sequence[Any]
+        self, read: Callable[[Sequence[Item]], list[Message]], item: Item, known: KnownMessage
     ) -> None:
-        """Let `read` read the item; `known` is its role, and the fields above."""
+        """Let `read` read the item."""
         put = object.__setattr__
         put(self, "_read", read)
         put(self, "raw", (item,))
-        role, key, tokens, is_closed, is_own = known
-        put(self, "role", role)
-        put(self, "key", key)
-        put(self, "tokens", tokens)
-        put(self, "is_closed", is_closed)
-        put(self, "is_own", is_own)
+        put(self, "role", known.role)
+        put(self, "known", known)
 
     @property
     def parts(self) -> tuple[Part, ...]:

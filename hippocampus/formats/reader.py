@@ -18,7 +18,14 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import anthropic, bedrock, gemini, json_text, openai_chat, openai_responses
-from hippocampus.formats.conversation import Item, Message, Part, ToolResult, UnreadMessage
+from hippocampus.formats.conversation import (
+    Item,
+    KnownMessage,
+    Message,
+    Part,
+    ToolResult,
+    UnreadMessage,
+)
 
 
 class Adapter(Protocol):
@@ -89,12 +96,12 @@ def read_as(
     adapter: Adapter,
     items: Sequence[Any],
     start: int = 0,
-    unread: Mapping[int, Sequence[Any]] = MappingProxyType({}),
+    unread: Mapping[int, KnownMessage] = MappingProxyType({}),
 ) -> tuple[list[Message], str]:
     """Read copies of the items from a number on, and return a sentence on those that the format does not know.
 
     An unknown item is a message of the system with one opaque part: it stays in every view. Those in
-    `unread` were read before: what `UnreadMessage` has of each is given by its number.
+    `unread`, by their numbers, an earlier run has read.
 
     Raises:
         MessagesError: an item is a framework's, or the format knows none of a list.
@@ -168,12 +175,12 @@ def read_on(
     before: Reading,
     items: Sequence[Item],
     same: int = 0,
-    unread: Mapping[int, Sequence[Any]] = MappingProxyType({}),
+    unread: Mapping[int, KnownMessage] = MappingProxyType({}),
 ) -> Reading:
     """Read the next version of a list: only the new and the changed messages.
 
-    The first `same` items are known to be equal to those read before, and those in `unread` to be what
-    an earlier run has read: what `UnreadMessage` knows of each is given by its number.
+    The first `same` items are known to be equal to those read before, and those in `unread`, by their
+    numbers, to be what an earlier run has read.
 
     Raises:
         MessagesError: the list is in no known format.

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hippocampus.entries.entry import ARGUMENTS, Record, storable
+from hippocampus.entries.entry import ARGUMENTS, ID, Record, storable
 from hippocampus.errors import RecallError, StoreError, nearest
 from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item, Part
@@ -23,8 +23,8 @@ from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.slices import Request
 
 SELECTORS = {field.name for field in fields(Request)}
-SEARCHED = re.compile(r"[a-z2-7]{8,12}:$", re.MULTILINE)
-"""How the answer to a search begins."""
+HEADER = re.compile(rf"^({ID}):$", re.MULTILINE)
+"""The line before the lines of an entry in a search result; other lines start with a number."""
 FAILED = "recall failed ("
 """How an answer begins that has a reason instead of content."""
 MAX_ID_CHARACTERS = 60
@@ -103,7 +103,7 @@ def is_answer(call: Part, answer: str, ids: Callable[[str], bool]) -> bool:
         return True
     if asked.problem is not None:
         return False
-    return SEARCHED.match(answer) is not None if asked.entry_id is None else ids(asked.entry_id)
+    return HEADER.match(answer) is not None if asked.entry_id is None else ids(asked.entry_id)
 
 
 # Why a recall cannot be served

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
+from hippocampus.entries.entry import ID
 from hippocampus.formats import signatures
 from hippocampus.formats.reader import tool_definition
 
@@ -29,9 +30,7 @@ RENAMED = 'Where an entry ends with recall("<id>", …), call this tool with the
 WHOLE_NUMBER = re.compile(r"\s*(-?\d{1,18})\s*")
 LINE_RANGE = re.compile(r"\s*\[?\s*(\d{1,18})\s*(?:-|–|,|:|to)\s*(\d{1,18})\s*\]?\s*")
 """The texts that are read as `[5, 7]`: `5-7`, `5, 7`, `[5, 7]`, `5:7`, `5 to 7`."""
-WRITTEN_ID = re.compile(
-    r"[\s\[\](){}<>\"'`]*([a-z2-7]{8,12})(?:\s*·.*|[\s\[\](){}<>\"'`]*)", re.DOTALL
-)
+WRITTEN_ID = re.compile(rf"[\s\[\](){{}}<>\"'`]*({ID})(?:\s*·.*|[\s\[\](){{}}<>\"'`]*)", re.DOTALL)
 """An id in brackets or quotes, or with the rest of its entry's first line."""
 
 

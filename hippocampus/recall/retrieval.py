@@ -40,8 +40,6 @@ from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
 from hippocampus.recall.slices import WORD, Request, numbers_of, take, terms
 from hippocampus.storage.full_text import PassageHit, Passages
 
-HEADER = re.compile(r"^([a-z2-7]{8,12}):$", re.MULTILINE)
-"""The line before the lines of an entry in a search result; other lines start with a number."""
 MAX_HITS = 50
 PIECE = re.compile(r".{1,240}(?!\S)|.{1,240}")
 """A longer line competes in pieces of this size, cut at spaces."""

@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
 
 from hippocampus.entries.entry import content_key
 from hippocampus.entries.origin import DigestOrigin
 from hippocampus.errors import MALFORMED
 from hippocampus.formats.conversation import (
     Item,
+    KnownMessage,
     Message,
     UnreadMessage,
     images_in,
@@ -83,7 +83,9 @@ class History:
             MessagesError: the list is in no known format.
         """
         found = [] if self.raw else [*_found_in(items, digests, notes)]
-        unread = {at: row for digest, rows in found for at, row in enumerate(rows, digest.start)}
+        unread = {
+            at: message for digest, known in found for at, message in enumerate(known, digest.start)
+        }
         reading = read_on(self.reading, items, same, unread)
         kept = reading.kept
         if kept == len(self.raw) == len(reading.messages):
@@ -96,7 +98,7 @@ class History:
             key = key_of(message)
             weight = self.weights.get(key)
             if isinstance(message, UnreadMessage):
-                weight = message.tokens
+                weight = message.known.tokens
             elif weight is None or any(part.image_tokens for part in message.parts):
                 weight = tokens.count_message(message)
             turn += message.role == "assistant"
@@ -148,10 +150,10 @@ class History:
         reading = replace(self.reading, kept=0)
         return replace(self, reading=reading, raw=reading.messages, redacted={}, verified=())
 
-    def known_rows(self, start: int, end: int) -> list[list[Any]]:
-        """Return messages as `UnreadMessage` knows them; none where they are not one item each.
+    def known_messages(self, start: int, end: int) -> list[KnownMessage]:
+        """Return what a later run has to know of messages to leave them unread.
 
-        Neither where their format does not know one.
+        Nothing where one has several items, or their format does not know one.
         """
         starts, messages = self.reading.starts, self.raw[start:end]
         unknown = (
@@ -162,7 +164,9 @@ class History:
             return []
         closed = {*self.closed}
         return [
-            [message.role, self.keys[at], self.tokens[at], at in closed, is_said_by_user(message)]
+            KnownMessage(
+                message.role, self.keys[at], self.tokens[at], at in closed, is_said_by_user(message)
+            )
             for at, message in enumerate(messages, start)
         ]
 
@@ -210,8 +214,8 @@ class History:
 
 def _found_in(
     items: Sequence[Item], digests: Iterable[DigestOrigin], notes: Notes
-) -> Iterator[tuple[DigestOrigin, list[Any]]]:
-    """Yield the digests whose messages a list has, the longer of two, with the rows of their messages."""
+) -> Iterator[tuple[DigestOrigin, list[KnownMessage]]]:
+    """Yield the digests whose messages a list has, the longer of two, with their messages."""
     found: list[DigestOrigin] = []
     hashes = functools.cache(lambda start, end: items_hash(items[start:end]))
     name = adapter_of(items)[0].NAME if notes else ""
@@ -227,7 +231,7 @@ def _found_in(
             at = end
         if at == digest.end:
             found.append(digest)
-            yield digest, [row for part in parts for row in part.messages]
+            yield digest, [message for part in parts for message in part.messages]
 
 
 def chain_of(start: int, content: str, notes: Notes) -> list[DigestNotes]:
@@ -253,7 +257,7 @@ def items_hash(items: Sequence[Item]) -> str:
 def is_said_by_user(message: Message) -> bool:
     """Return whether a message holds the user's own words, and no tool's results."""
     if isinstance(message, UnreadMessage):
-        return message.is_own
+        return message.known.is_own
     return message.role == "user" and all(part.kind != "result" for part in message.parts)
 
 
@@ -265,7 +269,7 @@ def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> array[
         message = messages[number]
         if isinstance(message, UnreadMessage):
             is_counted = False
-            if message.is_closed and not open_calls:
+            if message.known.is_closed and not open_calls:
                 found.append(number)
             continue
         if not is_counted:  # the list may have been cut between a call and its result
@@ -292,7 +296,7 @@ def _count_calls(open_calls: Counter[str], message: Message) -> None:
 def key_of(message: Message) -> str:
     """Return a hash of the words of a message, but for the rest of its items, such as marks."""
     if isinstance(message, UnreadMessage):
-        return message.key
+        return message.known.key
     parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
     said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
     return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]

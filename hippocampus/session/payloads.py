@@ -12,10 +12,10 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hippocampus.entries import decay
-from hippocampus.entries.entry import ARGUMENTS, Entry, Record, Stage, content_key, storable
+from hippocampus.entries.entry import ARGUMENTS, ID, Entry, Record, Stage, content_key, storable
 from hippocampus.entries.origin import PartOrigin
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Message, Part
@@ -32,10 +32,16 @@ from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
 from hippocampus.session.history import History
 from hippocampus.session.turn_rules import CONSTANTS, Rules
 from hippocampus.session.view import Span
-from hippocampus.storage.ledger import noted
+from hippocampus.storage.ledger import NotedPart, NotedPayload, noted
 
-ID = re.compile(r"\b[a-z2-7]{8,12}\b")
-"""What an entry's id looks like; one in five has no digit and reads as a word."""
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy import typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+CITED_ID = re.compile(rf"\b{ID}\b")
+MAX_ASSOCIATIONS = 8
 MAX_HOLDERS = 3
 """A name that more payloads have cites none."""
 MIN_PACKED, PACKED_PART = 2_000, 8
@@ -120,7 +126,7 @@ class IdentifierIndex:
 
     def cited_by(self, texts: Iterable[str]) -> set[int]:
         """Return the payloads that texts cite by an id, or by a name that few payloads have."""
-        names = {name for text in texts for name in identifiers(text) | set(ID.findall(text))}
+        names = {name for text in texts for name in identifiers(text) | set(CITED_ID.findall(text))}
         holders = self.holders_of(names).values()
         return {number for numbers in holders if len(numbers) <= MAX_HOLDERS for number in numbers}
 
@@ -128,15 +134,6 @@ class IdentifierIndex:
         """Return the identifiers of a text that the assistant has written from a message on."""
         names = identifiers(text) & self._written.keys()
         return {name for name in names if self._written[name][-1:] >= [message]}
-
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy import typing as npt
-
-    Floats = npt.NDArray[np.float64]
-
-MAX_ASSOCIATIONS = 8
 
 
 class Payload(NamedTuple):
@@ -270,7 +267,14 @@ def files_of(arguments: str, tool: str) -> Files:
     return Files(read=read, is_whole=reads_whole(arguments)) if read else NO_FILES
 
 
-class Brought(NamedTuple):
+class FileText(NamedTuple):
+    """A payload with text of a file."""
+
+    path: str
+    number: int
+
+
+class Arrival(NamedTuple):
     """What a part of a message brought to the tables of payloads.
 
     A recall, its answer, and words of the user that are kept bring only their place.
@@ -278,11 +282,11 @@ class Brought(NamedTuple):
 
     message: int
     part: int
-    held: int | None = None
-    """The number of its payload."""
+    result: int | None = None
+    """The number of the payload that it is."""
     key: bytes = b""
     """Of a result, `superseding_key`."""
-    wrote: int | None = None
+    arguments: int | None = None
     """The number of the payload that the arguments of its call are."""
     files: Files = NO_FILES
 
@@ -318,8 +322,8 @@ class Payloads:
     redactions: dict[tuple[int, int], Redaction] = field(default_factory=dict)
     latest: dict[bytes, int] = field(default_factory=dict)
     """By `superseding_key`, the newest result."""
-    files: dict[str, tuple[tuple[str, int], ...]] = field(default_factory=dict)
-    """By the last part of a path, the whole paths and the payloads with text of such a file."""
+    files: dict[str, tuple[FileText, ...]] = field(default_factory=dict)
+    """By the last part of a path, the payloads with text of such a file."""
     batches: list[tuple[int, ...]] = field(default_factory=lambda: [()])
     """The newest reads of files between two writes: an agent uses them together."""
     index: IdentifierIndex = field(default_factory=IdentifierIndex)
@@ -331,8 +335,7 @@ class Payloads:
     """By payload, the number of its message."""
     firsts: dict[str, int] = field(default_factory=dict)
     """By content, the result that repeats name."""
-    brought: list[Brought] = field(default_factory=list)
-    """What each part brought, in order of arrival."""
+    arrivals: list[Arrival] = field(default_factory=list)
 
     def call_of(self, result: Part) -> tuple[str, str]:
         """Return the tool and the arguments of the call that a result answers."""
@@ -441,33 +444,31 @@ class Payloads:
         """Add a recall, or our answer to one."""
         self.recalls[message].add(part)
         self.recall_tokens.pop(message, None)
-        self.brought.append(Brought(message, part))
+        self.arrivals.append(Arrival(message, part))
 
-    def rows_of(self, span: Span, history: History, records: Container[str]) -> list[list[Any]]:
-        """Return what the messages of a span brought, as JSON: a restart needs none of their texts.
+    def notes_of(self, span: Span, history: History, known: Container[str]) -> list[NotedPart]:
+        """Return what the messages of a span brought, as notes of its digest; `known` are the ledger's entries."""
 
-        `records` are the ids of the entries, which the ledger has besides.
-        """
-
-        def row(number: int | None) -> list[Any] | None:
+        def noted_payload(number: int | None) -> NotedPayload | None:
             if number is None:
                 return None
             payload = self.items[number]
             names = " ".join(sorted(identifiers(payload.part_in(history).text)))
-            full = [] if payload.id in records else noted(replace(payload.record, shown=""))
-            return [payload.message, payload.part, payload.id, names, *full]
+            is_known = payload.id in known
+            columns = [] if is_known else noted(replace(payload.record, shown=""))
+            return NotedPayload(*payload.site, payload.id, names, columns)
 
         return [
-            [
-                own.message,
-                own.part,
-                row(own.held),
-                own.key.hex(),
-                row(own.wrote),
-                own.files if own.files != NO_FILES else None,
-            ]
-            for own in self.brought
-            if span.start <= own.message < span.end
+            NotedPart(
+                arrival.message,
+                arrival.part,
+                noted_payload(arrival.result),
+                arrival.key.hex(),
+                noted_payload(arrival.arguments),
+                arrival.files if arrival.files != NO_FILES else None,
+            )
+            for arrival in self.arrivals
+            if span.start <= arrival.message < span.end
         ]
 
     def are_unchanged(self, start: int, end: int, history: History) -> bool:

@@ -230,7 +230,7 @@ class SessionRecalls:
             shown,
             lambda id_: known[id_].arguments,
         )
-        entry_ids = dict.fromkeys(retrieval.HEADER.findall(found))
+        entry_ids = dict.fromkeys(calls.HEADER.findall(found))
         self._note_access([known[entry_id] for entry_id in entry_ids if entry_id in known])
         return found
 

@@ -362,8 +362,8 @@ class SessionRun:
                     span.start,
                     record.content,
                     known,
-                    state.payloads.rows_of(added, history, ids),
-                    history.known_rows(*added),
+                    state.payloads.notes_of(added, history, ids),
+                    history.known_messages(*added),
                     items_hash(items),
                     history.reading.adapter.NAME,
                 )

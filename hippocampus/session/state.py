@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hippocampus.entries.entry import Record, Stage, content_key
 from hippocampus.entries.origin import DigestOrigin, EntryOrigin
@@ -20,7 +19,7 @@ from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.renderer import redacted, referred
 from hippocampus.session.turn_rules import Rules
 from hippocampus.session.view import Span, View
-from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText
+from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText, NotedPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,10 +197,10 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     # Payloads in the messages of a committed digest are not rendered.
     digests = _digests(state, view, kept)
     notes = {
-        span.start: (span, rows)
+        span.start: (span, parts)
         for span, record in digests
         if not rules.policy.redacts  # a rule may have come after the notes
-        and (rows := _brought(span.start, record.content, state)) is not None
+        and (parts := _noted_in(span.start, record.content, state)) is not None
     }
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
     later = not sent and not pointers and rules.is_folded_first(history.total)
@@ -242,13 +241,13 @@ def only_grows(state: State, history: History) -> bool:
     return same and state.payloads.are_unchanged(kept, before, history)
 
 
-def _brought(start: int, content: str, state: State) -> list[list[Any]] | None:
-    """Return what the messages of a digest brought; None where that was not noted, or rows are missing."""
-    parts = chain_of(start, content, state.notes)
-    found = [row for part in parts for row in part.rows]
-    held = (row for _, _, result, _, arguments, _ in found for row in (result, arguments) if row)
-    is_known = all(full or named in state.by_id for _, _, named, _, *full in held)
-    return found if parts and is_known else None
+def _noted_in(start: int, content: str, state: State) -> list[NotedPart] | None:
+    """Return what the messages of a digest brought; None where that was not noted, or entries are missing."""
+    notes = chain_of(start, content, state.notes)
+    parts = [part for own in notes for part in own.parts]
+    payloads = (payload for part in parts for payload in (part.result, part.arguments) if payload)
+    is_whole = all(payload.columns or payload.entry_id in state.by_id for payload in payloads)
+    return parts if notes and is_whole else None
 
 
 def _digests(state: State, view: View, kept: int) -> list[tuple[Span, Record]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hippocampus import indexing
 from hippocampus.models import tokens
-from hippocampus.policy import Policy
+from hippocampus.policy import Policy, Resolution
 from hippocampus.prices import Prices
 from hippocampus.recall import TOOL_NAME
 
@@ -116,6 +116,10 @@ class Rules:
         """Return whether arguments are never shortened, as their size in bytes shows: no token has less."""
         most = min(self.policy.arguments_over_tokens, self.policy.fade_over_tokens)
         return len(arguments.encode("utf-8", "surrogatepass")) <= most
+
+    def indexes(self, text: str, tokens: int, resolution: Resolution) -> bool:
+        """Return whether a text of this size becomes an entry."""
+        return self.policy.indexes(tokens, lambda: self.kind_of(text), resolution)
 
     def kind_of(self, text: str) -> str:
         """Return the kind of a text, such as `json`."""

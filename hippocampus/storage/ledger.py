@@ -23,6 +23,7 @@ from hippocampus.entries.entry import Decision, Entry, Record, Stage, storable
 from hippocampus.entries.origin import parsed
 from hippocampus.errors import StoreError
 from hippocampus.formats import json_text
+from hippocampus.formats.conversation import KnownMessage
 from hippocampus.storage import consolidated, database, packing
 from hippocampus.storage.archive import ADD_LINES, LINES, Journal, RawList, pack
 from hippocampus.storage.content_store import LEVEL, ContentStore, DiskStore, damage
@@ -174,6 +175,37 @@ class Measure(NamedTuple):
     """The kind of content, such as `json`; empty where no turn has asked for it."""
 
 
+class NotedPayload(NamedTuple):
+    """A payload that a digest replaces."""
+
+    message: int
+    part: int
+    entry_id: str
+    names: str
+    """Its identifiers, between blanks."""
+    columns: Sequence[Any]
+    """Its record, as `noted` writes it; empty where the ledger has the entry."""
+
+
+class NotedPart(NamedTuple):
+    """What a part of a message that a digest replaces brought: a `session.payloads.Arrival`."""
+
+    message: int
+    part: int
+    result: NotedPayload | None
+    key: str
+    arguments: NotedPayload | None
+    files: Sequence[Any] | None
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> NotedPart:
+        """Return what was noted of a part, from JSON."""
+        message, part, result, key, arguments, files = row
+        result = None if result is None else NotedPayload(*result)
+        arguments = None if arguments is None else NotedPayload(*arguments)
+        return cls(message, part, result, key, arguments, files)
+
+
 class DigestNotes(NamedTuple):
     """What the messages that a digest replaces brought, so that a restart needs none of their texts."""
 
@@ -182,15 +214,21 @@ class DigestNotes(NamedTuple):
     content: str
     """The key of its list."""
     continues: str
-    """The key of the list that this one continues; empty where `rows` are of all of it."""
-    rows: list[list[Any]]
-    """As JSON; `session.payloads` knows what they mean."""
-    messages: list[list[Any]]
-    """What `UnreadMessage` knows of them; empty where one of them has several items."""
+    """The key of the list that this one continues; empty where `parts` are of all of it."""
+    parts: Sequence[NotedPart]
+    messages: Sequence[KnownMessage]
+    """Empty where one of them has several items."""
     items: str
     """The `history.items_hash` of these messages."""
     format: str
     """The format of the list."""
+
+    @classmethod
+    def read(cls, row: Sequence[Any]) -> DigestNotes:
+        """Return the notes of a digest, from JSON."""
+        start, content, continues, parts, messages, items, name = row
+        known = [*itertools.starmap(KnownMessage, messages)]
+        return cls(start, content, continues, [*map(NotedPart.read, parts)], known, items, name)
 
 
 class TurnRows(NamedTuple):
@@ -372,7 +410,7 @@ class Ledger:
         for (packed,) in self._stored("notes"):
             # Without notes, or with those of another version, the messages are read again.
             with contextlib.suppress(TypeError, ValueError):
-                found += itertools.starmap(DigestNotes, json.loads(packing.unpacked(packed)))
+                found += map(DigestNotes.read, json.loads(packing.unpacked(packed)))
         return found
 
     def candidates(self) -> list[NextText]:
