@@ -779,6 +779,23 @@ def test_a_role_that_passes_row_level_security_is_refused(postgres: Server, tena
         Hippocampus(postgres.address)
 
 
+@pytest.mark.parametrize(("off", "on"), [("NO FORCE", "FORCE"), ("DISABLE", "ENABLE")])
+def test_tables_without_row_level_security_are_refused(
+    postgres: Server, tenant: str, off: str, on: str
+) -> None:
+    """As a restore leaves them that was cut, or an operator who took the hint of `pg_dump`."""
+    with opened(postgres.address, tenant) as memory:
+        assert memory.facts.memories() == []
+    change = "ALTER TABLE hippocampus.memory {} ROW LEVEL SECURITY".format
+    postgres.execute(change(off))
+    try:
+        with pytest.raises(StoreError, match="row-level security is off for memory"):
+            Hippocampus(postgres.address, tenant=tenant, strict=True)
+    finally:
+        postgres.execute(change(on))
+    Hippocampus(postgres.address, tenant=tenant, strict=True).close()
+
+
 @pytest.mark.slow
 def test_who_waits_for_a_server_that_restarts_is_answered_when_it_is_back(
     fragile: Server, tenant: str, monkeypatch: pytest.MonkeyPatch

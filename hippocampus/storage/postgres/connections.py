@@ -36,6 +36,11 @@ ATTEMPT_SECONDS = 2.0
 MAX_CONNECTIONS = 10
 LOCK = 7_305_519_482
 """The number of the advisory lock of migrations; an arbitrary one."""
+UNBOUND = f"""
+    SELECT relname FROM pg_class WHERE relnamespace = '{SCHEMA}'::regnamespace AND relkind = 'r'
+    AND relname != 'migration' AND NOT row_security_active(oid) ORDER BY relname
+""".encode()
+"""The tables that a transaction would read without its tenant's policy."""
 BEGUN = (
     "SELECT set_config('hippocampus.tenant', ",
     ", true), set_config('plan_cache_mode', 'force_generic_plan', true), set_config('search_path', ",
@@ -193,6 +198,11 @@ def _migrate(db: psycopg.Connection[Any]) -> None:
             if name not in applied:
                 db.execute(script.encode())
                 db.execute("INSERT INTO migration VALUES (%s)", (name,))
+    if found := db.execute(UNBOUND).fetchall():
+        raise StoreError(
+            f"row-level security is off for {', '.join(name for (name,) in found)}, so that a tenant would "
+            "see the rows of all: restore the backup whole, or ENABLE and FORCE it (ALTER TABLE)"
+        )
 
 
 def due_tenants(address: str, idle_seconds: float) -> tuple[str, list[str]]:
