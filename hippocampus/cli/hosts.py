@@ -18,18 +18,9 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
+from hippocampus.cli import options as out
 from hippocampus.cli.fact_database import OWN_AGENT, opened
-from hippocampus.cli.options import (
-    DEFAULT_STATE,
-    PolicyName,
-    Shown,
-    StateAddress,
-    TenantName,
-    expect_state,
-    fail,
-    print_table,
-    say,
-)
+from hippocampus.cli.options import Shown, fail, say
 from hippocampus.indexing.extraction import counted
 from hippocampus.integrations.hooks import settings
 from hippocampus.storage.facts.rows import EVERY_AGENT
@@ -80,7 +71,7 @@ def install(
     host: Named,
     project: Project = False,
     state_dir: State = "",
-    policy: PolicyName = "default",
+    policy: out.PolicyName = "default",
     dry_run: DryRun = False,
 ) -> None:
     """Add the hooks and the MCP server to the settings of a coding agent."""
@@ -110,7 +101,7 @@ def status(
             help="The coding agent, or a state directory.",
             metavar="HOST|DIR",
         ),
-    ] = str(DEFAULT_STATE),
+    ] = str(out.DEFAULT_STATE),
     project: Project = False,
     state_dir: State = "",
     model: Annotated[
@@ -126,7 +117,7 @@ def status(
             raise typer.BadParameter(
                 f"there is no state directory {host!r}; name one, or a coding agent: {HOSTS}"
             )
-        _print_savings(expect_state(host), model, as_json=as_json)
+        _print_savings(out.expect_state(host), model, as_json=as_json)
         return
     state = _state(project, state_dir)
     lines, is_sound = report(settings.HOSTS[host], Path.cwd() if project else None, state)
@@ -158,10 +149,12 @@ def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
             counts = (f"{sums[key]:,}" for key in COUNTS)
             dollars = (f"{round(sums[key], 2) + 0:,.2f}" for key in DOLLARS)
             lines.append([name, *counts, share, *dollars])
-    print_table(SAVINGS, lines)
+    out.print_table(SAVINGS, lines)
 
 
-def hook(state_dir: StateAddress = str(DEFAULT_STATE), policy: PolicyName = "default") -> None:
+def hook(
+    state_dir: out.StateAddress = str(out.DEFAULT_STATE), policy: out.PolicyName = "default"
+) -> None:
     """Answer one event of a coding agent, which is read from stdin."""
     from hippocampus.integrations import hooks
 
@@ -214,8 +207,8 @@ def _needing(sentence: str, *packages: str) -> Iterator[None]:
 
 
 def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: StateAddress = str(DEFAULT_STATE),
-    tenant: TenantName = "",
+    state_dir: out.StateAddress = str(out.DEFAULT_STATE),
+    tenant: out.TenantName = "",
     transport: Annotated[
         Literal["stdio", "http"], Option(envvar="HIPPO_TRANSPORT", help="stdio, or http.")
     ] = "stdio",
@@ -226,7 +219,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
         Option(help="The tools: ours, recall alone, or those of another memory."),
     ] = "hippocampus",
     agent: Annotated[str, Option(envvar="HIPPOCAMPUS_AGENT", help="Whose memory.")] = "",
-    policy: PolicyName = "default",
+    policy: out.PolicyName = "default",
     tokens: Annotated[
         Path | None, Option(exists=True, help="A file: a bearer token and its agent a line.")
     ] = None,
@@ -289,9 +282,9 @@ def _agents_of(path: Path) -> dict[str, str]:
 
 def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     upstream: Annotated[str, Option(help="The provider, such as https://api.anthropic.com.")],
-    state_dir: StateAddress = str(DEFAULT_STATE),
-    tenant: TenantName = "",
-    policy: PolicyName = "default",
+    state_dir: out.StateAddress = str(out.DEFAULT_STATE),
+    tenant: out.TenantName = "",
+    policy: out.PolicyName = "default",
     host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, Option(help="The port to listen on.")] = 8787,
     timeout: Annotated[float, Option(min=1, help="Seconds the provider may be silent.")] = 600.0,
@@ -318,7 +311,7 @@ def proxy(  # noqa: PLR0913, PLR0917 - one parameter an option
     if tenant and tenant_header:
         fail("every request is of --tenant: leave out --tenant-header, or --tenant")
     if tenant and not is_address(state_dir):
-        typer.echo(f"hippocampus: {state_dir} is no server, and has no tenants", err=True)
+        out.warn(f"{state_dir} is no server, and has no tenants")
     key = os.environ.get(PROXY_KEY, "")
     proxy = Proxy(upstream, state_dir, policy, timeout, _observers(), tenant, tenant_header, key)
     app = proxy.app()

@@ -16,6 +16,7 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
+from hippocampus.cli import options as out
 from hippocampus.cli.fact_database import (
     DEFAULT_PATH,
     OWN_AGENT,
@@ -26,23 +27,7 @@ from hippocampus.cli.fact_database import (
     opened,
     rerank,
 )
-from hippocampus.cli.options import (
-    Agent,
-    Apply,
-    AsJson,
-    Database,
-    PolicyName,
-    Shown,
-    StateCommand,
-    StateName,
-    TenantName,
-    expect_state,
-    fail,
-    gone,
-    print_table,
-    say,
-)
-from hippocampus.cli.options import memories as memory_lines
+from hippocampus.cli.options import AsJson, Shown, fail, say
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats.json_text import visible
 from hippocampus.indexing.extraction import counted
@@ -82,10 +67,10 @@ StateOrDatabase = Annotated[
 
 
 def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: StateName,
+    state_dir: out.StateName,
     session: Annotated[str | None, Argument(help="One; without it, all not consolidated.")] = None,
-    policy: PolicyName = "default",
-    tenant: TenantName = "",
+    policy: out.PolicyName = "default",
+    tenant: out.TenantName = "",
     watch: Annotated[
         bool, Option("--watch", help="Go on, with sessions that become idle.")
     ] = False,
@@ -98,7 +83,7 @@ def consolidate(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     if all_tenants and session:
         fail("--all-tenants consolidates every session of every tenant")
-    state = None if all_tenants else expect_state(state_dir, tenant)
+    state = None if all_tenants else out.expect_state(state_dir, tenant)
     rules = policies.load(policy)
     if state and session and state.agent_of(session) is None:
         fail(f"{state_dir} has no session {session!r}")
@@ -133,7 +118,7 @@ def _are_consolidated(address: str, rules: Policy, *, watch: bool) -> bool:
             with Hippocampus(state, policy=rules) as memory:
                 is_whole &= _is_consolidated(memory, None, watch=watch)
         except StoreError as failure:  # one tenant's, such as a key that is missing
-            typer.echo(visible(f"hippocampus: tenant {name!r}: {failure}"), err=True)
+            out.warn(f"tenant {name!r}: {failure}")
             is_whole = False
     return is_whole
 
@@ -150,13 +135,13 @@ def _is_consolidated(memory: Hippocampus, session: str | None, *, watch: bool) -
             while outcome := memory.consolidate_idle():
                 _print(outcome)
         except StoreError as failure:
-            typer.echo(visible(f"hippocampus: {failure}"), err=True)
+            out.warn(str(failure))
         return is_whole
     for name in [session] if session else memory.unconsolidated():
         try:
             (outcome,) = memory.consolidate(name)
         except StoreError as failure:
-            typer.echo(visible(f"hippocampus: session {name!r}: {failure}"), err=True)
+            out.warn(f"session {name!r}: {failure}")
             is_whole = False
         else:
             _print(outcome)
@@ -173,9 +158,9 @@ def _print(outcome: ConsolidationOutcome) -> None:
 
 
 def defrag(
-    state_dir: StateName,
-    policy: PolicyName = "default",
-    apply: Apply = False,
+    state_dir: out.StateName,
+    policy: out.PolicyName = "default",
+    apply: out.Apply = False,
     undoes: Annotated[
         bool, Option("--undo", help="Bring back the memories that the last run took away.")
     ] = False,
@@ -188,10 +173,10 @@ def defrag(
 
     if apply and undoes:
         raise typer.BadParameter("--undo is of the last run, and --apply of the next one")
-    state, rules = expect_state(state_dir), policies.load(policy)
+    state, rules = out.expect_state(state_dir), policies.load(policy)
     if undoes:
         with Facts(state) as facts:
-            back = memory_lines(undo(state, facts), agent=True)
+            back = out.memories(undo(state, facts), agent=True)
         back._replace(otherwise="the last run took no memory away").show(as_json=as_json)
         return
     with state.contents() as store, Facts(state) as facts:
@@ -217,7 +202,7 @@ def doctor(
         return
     from hippocampus.consolidation.housekeeping import examine, mend
 
-    found = examine(expect_state(named))
+    found = examine(out.expect_state(named))
     left = mend(found) if fix else found
     mended = [finding for finding in found if finding not in left]
     rows = [
@@ -234,7 +219,7 @@ def doctor(
 
 
 def report(
-    db: Database = DEFAULT_PATH,
+    db: out.Database = DEFAULT_PATH,
     probe: Annotated[bool, Option(help="Write and retrieve in a scratch database too.")] = False,
     as_json: AsJson = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
@@ -320,8 +305,8 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     named: StateOrDatabase,
     what: Annotated[str, Argument(help="A memory's id, or two of its words or more.")] = "",
     everything_from: Annotated[str, Option(help="The session to remove everything of.")] = "",
-    agent: Agent = OWN_AGENT,
-    apply: Apply = False,
+    agent: out.Agent = OWN_AGENT,
+    apply: out.Apply = False,
     as_json: AsJson = False,
 ) -> None:
     """List the memories that a description certainly matches, or all that a session left; --apply removes them.
@@ -334,7 +319,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
             "name a memory after the state, or a session with --everything-from"
         )
     if everything_from:
-        _forget_session(expect_state(named), everything_from, apply=apply)
+        _forget_session(out.expect_state(named), everything_from, apply=apply)
         return
     from hippocampus.consolidation.memory_file import sync_files
     from hippocampus.facts.words import content_words
@@ -349,7 +334,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
             if layout:
                 sync_files(layout, facts, without=ids)
             facts.delete(ids)
-    shown = gone(found, force=apply, returned=returned, option="--apply")
+    shown = out.gone(found, force=apply, returned=returned, option="--apply")
     if not found:
         hint = ": one word has to be of one memory only; name two of its words or more, or its id"
         is_one = len(content_words(what)) <= 1
@@ -384,7 +369,7 @@ store = typer.Typer(help="List, read and copy stored contents.", no_args_is_help
 
 
 def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
-    state_dir: StateName,
+    state_dir: out.StateName,
     max_age_days: Annotated[float | None, Option(help="Remove sessions idle for longer.")] = None,
     max_bytes: Annotated[
         int | None, Option(help="Remove the contents idle longest until the rest fits.")
@@ -394,10 +379,10 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
         Option(help="GLOB=DAYS: another age for sessions with such names; repeatable."),
     ] = None,
     orphan_hours: Annotated[float, Option(help="The age of removed orphans.")] = 24.0,
-    apply: Apply = False,
+    apply: out.Apply = False,
 ) -> None:
     """List the stored contents and conversations that the rules remove; remove them with --apply."""
-    state = expect_state(state_dir)
+    state = out.expect_state(state_dir)
     session_days = {}
     for rule in session or ():
         glob, _, days = rule.rpartition("=")
@@ -435,9 +420,9 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
 
 
 @store.command("ls")
-def list_contents(state_dir: StateName) -> None:
+def list_contents(state_dir: out.StateName) -> None:
     """List the stored contents, the last active first."""
-    state, rows = expect_state(state_dir), []
+    state, rows = out.expect_state(state_dir), []
     with state.contents() as contents, state.reading() as db:
         held = collection.holdings(db, contents)
     for holding in sorted(held, key=lambda holding: -holding.active_at):
@@ -448,13 +433,15 @@ def list_contents(state_dir: StateName) -> None:
             active = f"{datetime.fromtimestamp(holding.active_at, UTC):%Y-%m-%d %H:%M}"
         size = f"{holding.packed_bytes:,}"
         rows.append((holding.key[:SHOWN_KEY], size, active, pinned, entries or "orphan"))
-    print_table(("content", "bytes", "active", "pinned", "entries"), rows)
+    out.print_table(("content", "bytes", "active", "pinned", "entries"), rows)
 
 
-@store.command(cls=StateCommand)
-def show(state_dir: StateName, entry_id: Annotated[str, Argument(help="An entry's id.")]) -> None:
+@store.command(cls=out.StateCommand)
+def show(
+    state_dir: out.StateName, entry_id: Annotated[str, Argument(help="An entry's id.")]
+) -> None:
     """Write one content to standard output, byte for byte; on a terminal, without control characters."""
-    state = expect_state(state_dir)
+    state = out.expect_state(state_dir)
     if (found := state.entry_of(entry_id)) is None:
         fail(f"no entry is named {entry_id!r}; `store ls` lists them")
     with state.contents() as contents:
@@ -471,7 +458,7 @@ def _write(content: bytes) -> None:
 
 @store.command()
 def entries(
-    state_dir: StateName,
+    state_dir: out.StateName,
     session: Annotated[
         str | None,
         Option(help="The entries of one session; the session of imported ones without any."),
@@ -484,7 +471,7 @@ def entries(
     An imported entry that its session has is changed; any other one is added, and recalled as the
     payload that its `source.ref` names here, or else as its summary.
     """
-    state = expect_state(state_dir)
+    state = out.expect_state(state_dir)
     if import_file is None:
         if session and state.agent_of(session) is None:
             fail(f"{state_dir} has no session {session!r}")
@@ -504,23 +491,24 @@ def entries(
     typer.echo(f"{added} entries added, {changed} changed, {unchanged} as they were")
 
 
-@store.command(cls=StateCommand)
+@store.command(cls=out.StateCommand)
 def export(
-    state_dir: StateName, session: Annotated[str, Argument(help="The session's id.")]
+    state_dir: out.StateName, session: Annotated[str, Argument(help="The session's id.")]
 ) -> None:
     """Write the raw conversation of a session to standard output, as JSON lines."""
-    content = expect_state(state_dir).exported(session)
+    content = out.expect_state(state_dir).exported(session)
     if not content:
         fail(f"{state_dir} has no conversation of session {session!r}")
     _write(content)
 
 
-@store.command(cls=StateCommand)
+@store.command(cls=out.StateCommand)
 def backup(
-    state_dir: StateName, file: Annotated[Path, Argument(help="A file that does not exist yet.")]
+    state_dir: out.StateName,
+    file: Annotated[Path, Argument(help="A file that does not exist yet.")],
 ) -> None:
     """Write a copy of the database, while sessions run; payloads are not in it."""
-    if (layout := expect_state(state_dir).layout) is None:
+    if (layout := out.expect_state(state_dir).layout) is None:
         fail(f"{state_dir} is a server, which has commands of its own for this")
     if file.exists():
         fail(f"{file} exists")
@@ -532,7 +520,7 @@ def backup(
 def copy(
     source: Annotated[str, Argument(help="A state directory, or postgresql://…")],
     target: Annotated[str, Argument(help="Another one, made where it is missing.")],
-    tenant: TenantName = "",
+    tenant: out.TenantName = "",
 ) -> None:
     """Copy all sessions with their payloads, verified by hash, and all facts; once more, the changed ones.
 
@@ -544,7 +532,7 @@ def copy(
     from hippocampus.storage.copying import copied
 
     if not is_address(source):
-        expect_state(source)
+        out.expect_state(source)
     if source == target or Path(source).resolve() == Path(target).resolve():
         fail(f"{source} cannot be copied onto itself: name another target")
     is_whole = True

@@ -83,9 +83,14 @@ class StateCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
 
+def warn(message: str) -> None:
+    """Print a sentence on stderr."""
+    typer.echo(visible(f"hippocampus: {without_password(message)}"), err=True)
+
+
 def fail(message: str) -> NoReturn:
     """Print a sentence on stderr, and exit with status 2."""
-    typer.echo(visible(f"hippocampus: {without_password(message)}"), err=True)
+    warn(message)
     raise typer.Exit(2)
 
 
@@ -110,7 +115,7 @@ class Shown(NamedTuple):
         elif text := "\n".join(self.lines) or ("" if self.problems else self.otherwise):
             say(text)
         for problem in self.problems:
-            typer.echo(f"hippocampus: {problem}", err=True)
+            warn(problem)
         if self.problems or self.is_failed:
             raise typer.Exit(1)
 

@@ -11,7 +11,8 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
-from hippocampus.cli.options import RecordedPaths, console, fail, track
+from hippocampus.cli import options as out
+from hippocampus.cli.options import fail
 from hippocampus.errors import PolicyError
 from hippocampus.indexing.extraction import counted
 from hippocampus.patterns import HAS_RE2
@@ -82,7 +83,7 @@ def schema() -> None:
 def diff(
     before: Annotated[str, Argument(help="A shipped policy's name, or a policy file.")],
     after: Annotated[str, Argument(help="The policy to compare it with.")],
-    paths: RecordedPaths,
+    paths: out.RecordedPaths,
 ) -> None:
     """Print how many views of recordings differ in size between two policies, and what that costs."""
     from hippocampus.replay import run
@@ -96,16 +97,16 @@ def diff(
     for name in (before, after):
         options = run.Options(policies.load(name), prices, by_model=True)
         replayed = over_files(files, functools.partial(run.replay_file, options=options))
-        rows = (row for found in track(replayed, len(files)) for row in found)
+        rows = (row for found in out.track(replayed, len(files)) for row in found)
         done = sorted((row for row in rows if "reason" not in row), key=run.place)
         if not done:
             fail("no recorded session in these paths")
         sizes.append([row["call_tokens"][OURS] for row in done])
         figures[name] = run.summarise(done)[1].figures()["strategies"][OURS]
     changed = [sum(map(operator.ne, *pair)) for pair in zip(*sizes, strict=True)]
-    out = console()
-    out.print(figures_table("policy", figures))
-    out.print(
+    terminal = out.console()
+    terminal.print(figures_table("policy", figures))
+    terminal.print(
         f"{sum(changed):,} of {sum(map(len, sizes[0])):,} views have another size, in "
         f"{len(changed) - changed.count(0)} of {len(changed)} recordings."
     )

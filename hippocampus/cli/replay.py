@@ -16,20 +16,9 @@ from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus import prices as price_tables
+from hippocampus.cli import options as out
 from hippocampus.cli.fact_database import embed
-from hippocampus.cli.options import (
-    AsJson,
-    EngineName,
-    Jobs,
-    PolicyName,
-    RecordedPaths,
-    Shown,
-    console,
-    fail,
-    print_table,
-    say,
-    track,
-)
+from hippocampus.cli.options import AsJson, Shown, fail, say
 from hippocampus.errors import RecordingError, without_password
 from hippocampus.formats.usage import Usage
 from hippocampus.indexing.extraction import counted
@@ -63,8 +52,8 @@ if read: the net cost if the agent recalls each of the other results in full, in
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
-    paths: RecordedPaths,
-    policy: PolicyName = "default",
+    paths: out.RecordedPaths,
+    policy: out.PolicyName = "default",
     model: PricedAs = "recorded",
     prices: Annotated[
         str | None, Option(help=f"A table instead: {', '.join(get_args(PriceTable))}.")
@@ -78,12 +67,14 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     report: Annotated[Path | None, Option(help="Write one HTML page to this file.")] = None,
     texts: Annotated[bool, Option("--texts", help="With --report, pages of both lists.")] = False,
     strict: Annotated[bool, Option("--strict", help="Status 1 if a line is not read.")] = False,
-    out: Annotated[str | None, Option(help="A folder or bucket for the rows of each file.")] = None,
+    target: Annotated[
+        str | None, Option("--out", help="A folder or bucket for the rows of each file.")
+    ] = None,
     resume: Annotated[
         bool, Option("--resume", help="With --out, keep the rows there of files that are the same.")
     ] = False,
-    engine: EngineName = "processes",
-    jobs: Jobs = None,
+    engine: out.EngineName = "processes",
+    jobs: out.Jobs = None,
 ) -> None:
     """Replay recorded sessions and print what each strategy costs and what it hides."""
     from hippocampus.replay import run
@@ -93,13 +84,13 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     if texts and not report:
         fail("--texts writes into a folder next to the page: name it by --report")
-    if resume and not out:
+    if resume and not target:
         fail("--resume goes on with the rows in a folder or bucket: name it by --out")
     by_model = model == "recorded"
     if report is not None:
         _expect_writable(report)
-    if out and not is_bucket(out):
-        to, *named = (Path(os.path.realpath(path)) for path in (out, *paths))
+    if target and not is_bucket(target):
+        to, *named = (Path(os.path.realpath(path)) for path in (target, *paths))
         holds_file = any(path.is_file() and path.parent == to for path in named)
         if holds_file or {*named} & {to, *to.parents}:
             fail(f"the rows cannot be written to {out}, in a folder of recordings")
@@ -114,7 +105,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
     )
     if options.texts:
         _expect_writable(options.texts / ".writable", in_new_folder=True)
-    corpus = Corpus(out, options, resume)
+    corpus = Corpus(target, options, resume)
     gone: list[str] = []
     # Listed twice, once for the bar of progress: a corpus in a bucket is no list in memory.
     count = sum(1 for _ in find_files(paths, gone))
@@ -124,7 +115,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         corpus.leave_out(path, MISSING)
     done = corpus.replay(find_files(paths, []), engine=engine, jobs=jobs)
     with redirect_stdout(sys.stderr):  # Ray prints what its workers died of
-        for _ in track(done, count):
+        for _ in out.track(done, count):
             pass
     _print_outcome(run.outcome(corpus, options), report, as_json=as_json, strict=strict)
 
@@ -143,7 +134,7 @@ def _print_outcome(
             typer.echo(piece, nl=False)
         typer.echo()
     elif found["total"]:
-        table.print_outcome(found, console())
+        table.print_outcome(found, out.console())
     if report is not None:
         try:
             write_page(found, report)
@@ -157,8 +148,7 @@ def _print_outcome(
     broken = found["total"]["raw"]["broken_lines"]
     is_killed = any(file["reason"] == KILLED for file in skipped)
     if is_killed or (strict and (skipped or broken)):
-        left = f"{counted(len(skipped), 'file')} and {counted(broken, 'line')} not read"
-        typer.echo(f"hippocampus: {left}", err=True)
+        out.warn(f"{counted(len(skipped), 'file')} and {counted(broken, 'line')} not read")
         raise typer.Exit(1)
 
 
@@ -191,7 +181,7 @@ def explain(
         ),
     ],
     turn: Annotated[int | None, Option(help="The call to show, from 0; else the rules.")] = None,
-    policy: PolicyName = "default",
+    policy: out.PolicyName = "default",
     model: PricedAs = "recorded",
 ) -> None:
     """Print what the rules set for each entry, or the view at a turn with the reason of each difference."""
@@ -216,7 +206,7 @@ def explain(
         by_model = model == "recorded"
         prices = price_tables.model_prices(DEFAULT_MODEL if by_model else model)
         own = Options(found, prices).prices_of(recordings[0].model) if by_model else None
-        explanation.print_explanation(recordings[0], turn, found, own or prices, console())
+        explanation.print_explanation(recordings[0], turn, found, own or prices, out.console())
         return
     lines = [line for each in recordings for line in explanation.rule_lines(each, found)]
     if not lines:
@@ -227,11 +217,13 @@ def explain(
 
 
 def tune(
-    paths: RecordedPaths,
-    out: Annotated[Path, Option(help="The policy file to write, if there is a better one.")],
-    policy: PolicyName = "default",
-    engine: EngineName = "processes",
-    jobs: Jobs = None,
+    paths: out.RecordedPaths,
+    target: Annotated[
+        Path, Option("--out", help="The policy file to write, if there is a better one.")
+    ],
+    policy: out.PolicyName = "default",
+    engine: out.EngineName = "processes",
+    jobs: out.Jobs = None,
 ) -> None:
     """Fit decay and thresholds to recordings, and write a policy if it holds on those left out."""
     import yaml
@@ -242,21 +234,21 @@ def tune(
     from hippocampus.replay.table import figures_table
     from hippocampus.replay.workers import over_files
 
-    _expect_writable(out)
+    _expect_writable(target)
     prices = price_tables.model_prices(DEFAULT_MODEL)
     own = policies.load(policy)
     over = functools.partial(over_files, engine=engine, jobs=jobs)
-    found = tuning.tune(list(find_files(paths)), own, prices, track, over)
-    terminal = console()
+    found = tuning.tune(list(find_files(paths)), own, prices, out.track, over)
+    terminal = out.console()
     scores = [f"{score:.4f}" for score in found.scores.values()]
-    print_table(("Brier score", *found.scores), [("owners left out", *scores)])
+    out.print_table(("Brier score", *found.scores), [("owners left out", *scores)])
     terminal.print(f"At strength 1 the chance of a use in ten calls is {found.law.chance:.2f}.")
     named = {f"policy {policy}": tuning.law_of(own).numbers, "fitted": found.law.numbers}
     before, after = named.values()
     moved = [name for name, value in after.items() if value != before[name]]
     if moved:
         lines = ([name, *(f"{law[key]:g}" for key in moved)] for name, law in named.items())
-        print_table(("", *moved), lines)
+        out.print_table(("", *moved), lines)
     rows = {f"policy {policy}": found.before, "tuned": found.after}
     figures = {name: figures_of(sums, found.everything) for name, sums in rows.items()}
     terminal.print(figures_table("owners left out", figures))
@@ -271,7 +263,7 @@ def tune(
     written = {"name": "tuned", "extends": base, **found.changes}
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
     try:
-        out.write_text(text, "utf-8")
+        target.write_text(text, "utf-8")
     except OSError as failure:
         fail(f"{out} cannot be written: {failure.strerror}")
     terminal.print(f"Written to {out}:\n{text}", markup=False)
@@ -284,8 +276,10 @@ TO_ANSWER = (
 
 
 def study(  # noqa: PLR0913, PLR0917 - one parameter an option
-    out: Annotated[Path, Option(help="The folder of the study, made if it does not exist.")],
-    paths: RecordedPaths,
+    folder: Annotated[
+        Path, Option("--out", help="The folder of the study, made if it does not exist.")
+    ],
+    paths: out.RecordedPaths,
     cases: Annotated[int, Option(min=2, help="The number of moments.")] = 24,
     policy: Annotated[
         list[str] | None,
@@ -328,8 +322,8 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
         policies.load(policy_name)
     for model_name in {given.reader, given.judge} - {FILES}:
         wire_of(model_name)
-    with journal.held(out):
-        _print_study(StudyFolder(out, given), paths, yes=yes)
+    with journal.held(folder):
+        _print_study(StudyFolder(folder, given), paths, yes=yes)
 
 
 def _print_study(folder: StudyFolder, paths: list[str], *, yes: bool) -> None:
@@ -339,7 +333,7 @@ def _print_study(folder: StudyFolder, paths: list[str], *, yes: bool) -> None:
     from hippocampus.replay.study.figures import StudyReport
 
     warn, wanted = functools.partial(typer.echo, err=True), folder.settings.cases
-    done = len(list(track(prepare(folder, paths, warn), wanted, "preparing")))
+    done = len(list(out.track(prepare(folder, paths, warn), wanted, "preparing")))
     if done < wanted:
         warn(f"{done} of {wanted} moments: one a session, and no further session has one")
     prices = estimate(folder)
@@ -347,15 +341,15 @@ def _print_study(folder: StudyFolder, paths: list[str], *, yes: bool) -> None:
         warn(sentence)
     if prices and not yes:
         typer.confirm("Each recall sends its request once more. Ask?", abort=True, err=True)
-    steps = track(take_steps(folder), len(folder.by_id()), "reading")
-    verdicts = track(judge_steps(folder), 2 * done, "judging")
+    steps = out.track(take_steps(folder), len(folder.by_id()), "reading")
+    verdicts = out.track(judge_steps(folder), 2 * done, "judging")
     for problem in filter(None, itertools.chain(steps, verdicts)):
         warn(problem)
     report, page = StudyReport(folder), folder.path / "report.html"
     files.replace_file(page, report.page().encode("utf-8", "replace"))
     titles, *lines = zip(*report.rows(), strict=True)  # transposed: ten columns are too wide
     if report.figures:
-        print_table(titles, lines)
+        out.print_table(titles, lines)
     for sentence in (*report.sentences, f"Page: {page}"):
         typer.echo(sentence)
     if report.missing:
@@ -393,12 +387,14 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
             help="A folder of tasks: folders with prompt.md, workspace and verify.",
         ),
     ],
-    out: Annotated[Path, Option(help="The folder of the trial, made if it does not exist.")],
+    folder: Annotated[
+        Path, Option("--out", help="The folder of the trial, made if it does not exist.")
+    ],
     model: Annotated[
         str,
         Option(help="openai:MODEL or anthropic:MODEL, with @URL after it for another endpoint."),
     ],
-    policy: PolicyName = "default",
+    policy: out.PolicyName = "default",
     calls: Annotated[int, Option(min=1, help="The most calls of an attempt.")] = 100,
     seconds: Annotated[float, Option(help="The most seconds of a command.")] = 120.0,
     budget: Annotated[float, Option(help="Dollars to stop after; 0: none.")] = 0.0,
@@ -417,11 +413,11 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     policies.load(policy)
     wire = wire_of(model)
-    with journal.held(out):
+    with journal.held(folder):
         found = trials.tasks_in(tasks)
         digest = trials.digest_of(found)
         settings = trials.TrialSettings(digest, model, policy, calls, seconds, seed)
-        record = trials.TrialRecord(out, settings)
+        record = trials.TrialRecord(folder, settings)
         typer.echo(_trial_plan(len(found), calls, wire.model, budget), err=True)
         if not yes:
             typer.confirm("Start?", abort=True, err=True)
@@ -434,7 +430,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     raw, view = figures["conditions"]["raw"], figures["conditions"]["view"]
     typer.echo(f"{figures['pairs']} of {figures['of']} pairs have ended.")
     rows = ((name.replace("_", " "), f"{raw[name]:,}", f"{view[name]:,}") for name in FIGURES)
-    print_table(("", "raw", "view"), rows)
+    out.print_table(("", "raw", "view"), rows)
     if figures["cost_percent"]:
         cost, low, high = figures["cost_percent"]
         typer.echo(f"Cost of the view: {cost} % [{low}, {high}] of the whole list's.")
