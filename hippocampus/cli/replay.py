@@ -205,7 +205,7 @@ def explain(
             fail(f"{file} has {len(recordings)} conversations; name one, such as {one}")
         by_model = model == "recorded"
         prices = price_tables.model_prices(DEFAULT_MODEL if by_model else model)
-        own = Options(found, prices).prices_of(recordings[0].model) if by_model else None
+        own = Options(found, prices, by_model=by_model).prices_of(recordings[0].model)
         explanation.print_explanation(recordings[0], turn, found, own or prices, out.console())
         return
     lines = [line for each in recordings for line in explanation.rule_lines(each, found)]

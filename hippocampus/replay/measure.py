@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from hippocampus import indexing
@@ -219,6 +219,33 @@ class ShownTerms:
         return tuple(sorted(term for term in wanted if not self._counts[term]))
 
 
+class Pairs:
+    """The calls and results of a view, as its messages change."""
+
+    def __init__(self) -> None:
+        self._open: list[int] = []
+        """By message, the calls that are open after it."""
+        self._wrong: list[str] = []
+
+    def replace(self, kept: int, view: Sequence[Message]) -> list[str]:
+        """Replace all but the first `kept` messages, and return a sentence per call or result without its pair."""
+        # In a view that was valid, every call has its result: only what follows the last message
+        # before the change after which no call was open is paired.
+        start = 0 if self._wrong else kept
+        while start and self._open[start - 1]:
+            start -= 1
+        self._wrong = unpaired(view[start:])
+        parts = (message.parts for message in view[kept:])
+        _go_on(self._open, kept, (sum(p.opens_call - p.closes_call for p in own) for own in parts))
+        return self._wrong
+
+
+def _go_on(sums: list[int], kept: int, added: Iterable[int]) -> None:
+    """Replace all but the first `kept` of running sums."""
+    before = sums[kept - 1] if kept else 0
+    sums[kept:] = itertools.islice(itertools.accumulate(added, initial=before), 1, None)
+
+
 @dataclass(frozen=True, slots=True)
 class CacheModel:
     """The provider's cache that a replay assumes: its prices, and the marks in requests."""
@@ -241,52 +268,38 @@ def measure(
 ) -> Measured:
     """Call a strategy before every recorded answer, and measure the views that it returns."""
     cache, prompt, reading = model.cache(), Prompt(), Reading()
-    # By message of the view: the tokens up to its end, and the calls that are open after it.
-    sizes, open_calls = list[int](), list[int]()
-    values, lines = ShownTerms(script.values_in), ShownTerms(script.lines_in)
+    sizes = list[int]()  # by message of the view, the tokens up to its end
+    values, lines, pairs = ShownTerms(script.values_in), ShownTerms(script.lines_in), Pairs()
     calls, problems = list[MeasuredCall](), list[str]()
     recovered = invalid = 0
-    wrong: list[str] = []
     for number, end in enumerate(script.call_ends):
         reading = read_on(reading, view(script.recording.messages[:end]))
         kept, sent = reading.kept, reading.messages
         read = sizes[kept - 1] if kept else 0
-        weights = map(tokens.count_message, sent[kept:])
-        sizes[kept:] = itertools.islice(itertools.accumulate(weights, initial=read), 1, None)
+        _go_on(sizes, kept, map(tokens.count_message, sent[kept:]))
         values.replace(kept, sent)
         lines.replace(kept, sent)
+        wrong = pairs.replace(kept, sent)
+        invalid += bool(wrong)
+        problems += [f"call {number}: {sentence}" for sentence in wrong]
         used, quoted, own = script.uses[number], script.line_uses[number], script.own_uses[number]
         missing = values.hidden(used)
         if recover:
             recovered += sum(map(recover, missing))
-        # In a view that was valid, every call has its result: only what follows the last message
-        # before the change after which no call was open is paired.
-        start = 0 if wrong else kept
-        while start and open_calls[start - 1]:
-            start -= 1
-        wrong = unpaired(sent[start:])
-        opened = (
-            sum(1 if part.opens_call else -part.closes_call for part in message.parts)
-            for message in sent[kept:]
-        )
-        still = open_calls[kept - 1] if kept else 0
-        open_calls[kept:] = itertools.islice(itertools.accumulate(opened, initial=still), 1, None)
-        invalid += bool(wrong)
-        problems += [f"call {number}: {sentence}" for sentence in wrong]
         if cache is not None:
             prompt = prompt.extended(sent, kept)
             read = cache.send(prompt, number * CALL_SECONDS)
         calls.append(
             MeasuredCall(
-                sizes[-1] if sizes else 0,
-                read,
-                len(used),
-                missing,
-                len(quoted),
-                lines.hidden(quoted),
-                tuple(script.unread(number, sent)),
-                len(own),
-                len(lines.hidden(own)),
+                tokens=sizes[-1] if sizes else 0,
+                prefix_tokens=read,
+                uses=len(used),
+                hidden=missing,
+                line_uses=len(quoted),
+                hidden_lines=lines.hidden(quoted),
+                unread=tuple(script.unread(number, sent)),
+                own_uses=len(own),
+                own_hidden=len(lines.hidden(own)),
             )
         )
     return Measured(tuple(calls), recovered, invalid, tuple(problems[:MAX_PROBLEMS]))

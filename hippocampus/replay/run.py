@@ -53,7 +53,9 @@ class Options:
     """Whether `prices` apply only to recordings without a model of known price."""
 
     def prices_of(self, model: str | None) -> Prices | None:
-        """Return the prices of a recorded model, or None if they are not known."""
+        """Return the prices that apply to a recording, or None if those of its model are not known."""
+        if not self.by_model:
+            return self.prices
         table = self.prices.name if self.prices.name in TABLES else None
         with contextlib.suppress(ModelError):
             return prices_for(table, model) if model else None
@@ -91,7 +93,7 @@ def _rows(name: str, read: Callable[[], list[Recording]], options: Options) -> l
 def replay_recording(recording: Recording, options: Options) -> Row:
     """Replay a recording with our policy and, for a comparison, with the other strategies."""
     script = Script(recording)
-    own = options.prices_of(recording.model) if options.by_model else options.prices
+    own = options.prices_of(recording.model)
     prices = own or options.prices
     model = CacheModel(prices, options.marks)
     texts = ViewTexts() if options.texts else None

@@ -108,30 +108,68 @@ def cells_of(figures: Mapping[str, Any]) -> dict[str, str]:
 
 def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]:
     """Yield sentences on the savings, the hidden values and lines, and the distance to the floor."""
-    ours = summary["strategies"][outcome["ours"]]
-    everything = summary["strategies"][outcome["everything"]]
+    raw, strategies = summary["raw"], summary["strategies"]
+    ours, everything = strategies[outcome["ours"]], strategies[outcome["everything"]]
+    yield from _saved(summary, outcome, ours, everything)
+    yield from _hidden(ours)
+    if outcome["floor"]:
+        yield (
+            f"The floor knows the future and keeps of each result and argument only the values and "
+            f"lines that will be used; it costs {strategies[outcome['floor']]['cost_percent']:.1f} %."
+        )
+    if everything["compactions"]:
+        yield (
+            f"A host would have to start a fresh context {everything['compactions']:,} times to stay "
+            f"in the model's window; with hippocampus {ours['compactions']:,} times."
+        )
+    yield from _reported(raw)
+    if ours["steps"]:
+        bounds = {outcome["ours"], outcome["everything"], outcome["floor"]}
+        others = {name: found for name, found in strategies.items() if name not in bounds}
+        yield _decisive_steps(ours, others)
+
+
+def _saved(
+    summary: dict[str, Any],
+    outcome: dict[str, Any],
+    ours: Mapping[str, Any],
+    everything: Mapping[str, Any],
+) -> Iterator[str]:
+    """Yield what was saved, at which prices."""
+    named, otherwise = summary["priced_as"], outcome["prices"]
+    if set(named) <= {otherwise["name"]}:
+        prices, detail = otherwise["name"], f"cached tokens at {otherwise['read']:g}"
+    elif len(named) == 1:
+        prices, detail = next(iter(named)), f"recordings: {sum(named.values()):,}"
+    else:
+        counts = ", ".join(f"{name} {count:,}" for name, count in named.items())
+        prices, detail = f"of {len(named)} models", f"recordings: {counts}"
     word = "saved" if everything["dollars"] >= ours["dollars"] else "LOST"
     # The difference of the rounded amounts, so that sentence and table agree.
     difference = round(everything["dollars"], 2) - round(ours["dollars"], 2)
     yield (
-        f"With policy {outcome['policy']} at prices {_prices(summary, outcome)}, marks: "
-        f"{outcome['marks']}): {word} "
-        f"{abs(100 - ours['cost_percent']):.1f} % of the money for the recorded input (${abs(difference):,.2f} of "
-        f"${everything['dollars']:,.2f}) and {100 - ours['tokens_percent']:.1f} % of the tokens."
+        f"With policy {outcome['policy']} at prices {prices} ({detail}, marks: {outcome['marks']}): "
+        f"{word} {abs(100 - ours['cost_percent']):.1f} % of the money for the recorded input "
+        f"(${abs(difference):,.2f} of ${everything['dollars']:,.2f}) and "
+        f"{100 - ours['tokens_percent']:.1f} % of the tokens."
     )
     if (count := summary["raw"]["recordings"]) > 1:
         yield f"The mean cost of {count} recordings is {ours['mean_cost_percent']:.1f} %."
     if summary["unpriced"]:
         names = ", ".join(f"{name} ({count:,})" for name, count in summary["unpriced"].items())
         yield (
-            f"Without a known price, and taken for {outcome['prices']['name']}: {names}; --model "
-            "names another model for all."
+            f"Without a known price, and taken for {otherwise['name']}: {names}; --model names another "
+            "model for all."
         )
+
+
+def _hidden(ours: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what our views hid, and what recalls of it cost."""
     values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
     hidden = f"{ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines}"
     charged = (
-        f" {counted(ours['recalls'], 'call was', 'calls were')} charged a recall; a replay cannot know whether the agent "
-        "would have asked for it."
+        f" {counted(ours['recalls'], 'call was', 'calls were')} charged a recall; a replay cannot know "
+        "whether the agent would have asked for it."
     )
     yield f"Hidden: {hidden} that the agent used.{charged if ours['recalls'] else ''}"
     if ours["hidden"]:
@@ -142,18 +180,10 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]
             f"{ours['read_tokens']:,} stood in full in its next view; if it recalls the others, the "
             f"cost is {ours['cost_if_read_percent']:.1f} %."
         )
-    if outcome["floor"]:
-        floor = summary["strategies"][outcome["floor"]]
-        yield (
-            f"The floor knows the future and keeps of each result and argument only the values and "
-            f"lines that will be used; it costs {floor['cost_percent']:.1f} %."
-        )
-    if everything["compactions"]:
-        yield (
-            f"A host would have to start a fresh context {everything['compactions']:,} times to stay "
-            f"in the model's window; with hippocampus {ours['compactions']:,} times."
-        )
-    raw = summary["raw"]
+
+
+def _reported(raw: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how our counts and costs compare with those that the provider reported."""
     if raw["reported_ratio"] is not None:
         yield (
             f"For {raw['reported_calls']:,} calls the provider reported "
@@ -171,34 +201,25 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]
             f"and by {off_without:+.1f} % without the excess of {counted(raw['missed_calls'], 'call')} that "
             "missed the provider's cache."
         )
-    if ours["steps"]:
-        low, high = (100 * end for end in wilson(ours["steps_hidden"], ours["steps"]))
-        shown = ours["step_lines"] - ours["step_lines_hidden"]
-        quoted = f"{shown:,} of the {ours['step_lines']:,} lines that they quote were shown. "
-        others = ", ".join(
-            f"{name} {100 * figures['steps_hidden'] / figures['steps']:.1f} %"
-            for name, figures in summary["strategies"].items()
-            if name not in {outcome["ours"], outcome["everything"], outcome["floor"]}
-        )
-        compared = f"With the others: {others}. " if others else ""
-        yield (
-            f"Decisive steps, the last calls that wrote a line of the submitted patch: "
-            f"{ours['steps_hidden']:,} of {ours['steps']:,} used something that was hidden, "
-            f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}]. "
-            f"{quoted if ours['step_lines'] else ''}"
-            f"{compared}This is a proxy: it does not show whether an agent with such views solves the task."
-        )
 
 
-def _prices(summary: dict[str, Any], outcome: dict[str, Any]) -> str:
-    """Return the names of the prices, and their details after an opening parenthesis."""
-    named, otherwise = summary["priced_as"], outcome["prices"]
-    if set(named) <= {otherwise["name"]}:
-        return f"{otherwise['name']} (cached tokens at {otherwise['read']:g}"
-    if len(named) == 1:
-        return f"{next(iter(named))} (recordings: {sum(named.values()):,}"
-    shown = ", ".join(f"{name} {count:,}" for name, count in named.items())
-    return f"of {len(named)} models (recordings: {shown}"
+def _decisive_steps(ours: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return how many of the calls that wrote the submitted patch used something hidden."""
+    low, high = (100 * end for end in wilson(ours["steps_hidden"], ours["steps"]))
+    shown = ours["step_lines"] - ours["step_lines_hidden"]
+    quoted = f"{shown:,} of the {ours['step_lines']:,} lines that they quote were shown. "
+    shares = ", ".join(
+        f"{name} {100 * found['steps_hidden'] / found['steps']:.1f} %"
+        for name, found in others.items()
+    )
+    compared = f"With the others: {shares}. " if shares else ""
+    return (
+        f"Decisive steps, the last calls that wrote a line of the submitted patch: "
+        f"{ours['steps_hidden']:,} of {ours['steps']:,} used something that was hidden, "
+        f"{100 * ours['steps_hidden'] / ours['steps']:.1f} % [{low:.1f}, {high:.1f}]. "
+        f"{quoted if ours['step_lines'] else ''}"
+        f"{compared}This is a proxy: it does not show whether an agent with such views solves the task."
+    )
 
 
 def left_out(outcome: dict[str, Any]) -> list[str]:
