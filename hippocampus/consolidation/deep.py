@@ -34,7 +34,7 @@ from hippocampus.storage.ledger import Ledger
 if TYPE_CHECKING:
     from hippocampus.facts.models import Outcome
     from hippocampus.facts.store import Facts
-    from hippocampus.facts.write import KnownStatement, MemoryRequest
+    from hippocampus.facts.write import MemoryRequest, ShownSentence
 
 LOG = logging.getLogger("hippocampus")
 READ_BY_MODEL = "asked"
@@ -185,7 +185,7 @@ def _claims(  # noqa: PLR0913, PLR0917 - one parameter an input
     unread: Sequence[Utterance],
     read: Collection[str],
     model: Judge,
-) -> tuple[Extracted, Mapping[str, KnownStatement]]:
+) -> tuple[Extracted, Mapping[str, ShownSentence]]:
     """Return the claims among new statements, and those that a model finds in unread messages."""
     claims = {key: request for key, request in new.items() if request.kind == "fact"}
     asked = {key: one for key, one in statements(session, unread).items() if key not in read}

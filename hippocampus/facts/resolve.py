@@ -49,7 +49,12 @@ class Ending(NamedTuple):
     reason: str
 
 
-KnownStatement = tuple[int, str, Statement]
+class KnownSentence(NamedTuple):
+    """A sentence of a kept memory, and what it states."""
+
+    row: int
+    sentence: str
+    statement: Statement
 
 
 def endings(
@@ -58,43 +63,22 @@ def endings(
     """Return what a statement ends, of candidates that come newest first; a tool ends only its own words."""
     trusted = memory.origin.role in TRUSTED_ROLES
     known = (
-        (row, sentence, old_statement)
+        KnownSentence(row, sentence, stated)
         for row, old in candidates
         if (trusted or memory.origin.role == old.origin.role)
         for sentence in sentences(old.content)
-        if normalised(sentence) != normalised(new.text)
-        and not (old_statement := read(sentence)).hearsay
+        if normalised(sentence) != normalised(new.text) and not (stated := read(sentence)).hearsay
     )
     said = list(itertools.islice(known, MAX_COMPARED))
-    found = []
-    for ours in new.relations if new.moves else ():
-        reason = f"{ours.predicate.replace('_', ' ')} has one value at a time"
-        found += [
-            Ending(row, sentence, theirs.object, reason)
-            for row, sentence, old in said
-            for theirs in old.relations
-            if (key(ours.subject), ours.predicate) == (key(theirs.subject), theirs.predicate)
-            and key(ours.object) != key(theirs.object)
-        ]
-    found += [
-        Ending(row, sentence, value, "the same words have another value since")
-        for row, sentence, _ in said
-        if new.sets and (value := replaced_value(sentence, new.text))
-    ]
+    found = _by_relation(new, said) if new.moves else []
+    found += _by_value(new, said) if new.sets else []
     for denial in new.ended:
         found += _by_denial(denial, said)
-    for clause in new.denied:  # the same words, in whatever inflection, besides small ones
-        about, who = topic(clause), persons(clause)
-        found += [
-            Ending(row, sentence, "", "it is denied")
-            for row, sentence, _ in said
-            if not denies(sentence)
-            and holds(clause, topic(sentence))
-            and holds(sentence, about)
-            and persons(sentence) == who
-        ]
+    for clause in new.denied:
+        found += _by_negation(clause, said)
     for swap in new.swaps:
         found += _by_swap(new, swap, said)
+    # What names no old value ends something only where nothing else did.
     if not found:
         found = [ending for shift in new.shifts for ending in _by_shift(shift, said)]
     if not found and new.corrects:
@@ -110,7 +94,46 @@ def endings(
     return list(whole.values())
 
 
-def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:
+def _by_relation(new: Statement, said: Sequence[KnownSentence]) -> list[Ending]:
+    """Return the sentences whose relation has one value at a time, and another one than the statement's."""
+    return [
+        Ending(
+            row,
+            sentence,
+            theirs.object,
+            f"{ours.predicate.replace('_', ' ')} has one value at a time",
+        )
+        for ours in new.relations
+        for row, sentence, old in said
+        for theirs in old.relations
+        if (key(ours.subject), ours.predicate) == (key(theirs.subject), theirs.predicate)
+        and key(ours.object) != key(theirs.object)
+    ]
+
+
+def _by_value(new: Statement, said: Sequence[KnownSentence]) -> list[Ending]:
+    """Return the sentences that have another value in the same words."""
+    return [
+        Ending(row, sentence, value, "the same words have another value since")
+        for row, sentence, _ in said
+        if (value := replaced_value(sentence, new.text))
+    ]
+
+
+def _by_negation(clause: str, said: Sequence[KnownSentence]) -> list[Ending]:
+    """Return the sentences that have the words of a clause with a `not`, besides small ones and inflections."""
+    about, who = topic(clause), persons(clause)
+    return [
+        Ending(row, sentence, "", "it is denied")
+        for row, sentence, _ in said
+        if not denies(sentence)
+        and holds(clause, topic(sentence))
+        and holds(sentence, about)
+        and persons(sentence) == who
+    ]
+
+
+def _by_shift(shift: Shift, said: Sequence[KnownSentence]) -> list[Ending]:
     """Return the one sentence that gives a thing a value of the kind that it has another of."""
     thing = topic(shift.thing)
     there = [
@@ -123,7 +146,7 @@ def _by_shift(shift: Shift, said: Sequence[KnownStatement]) -> list[Ending]:
     return there if len(there) == 1 else []
 
 
-def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
+def _by_denial(denial: Denial, said: Sequence[KnownSentence]) -> list[Ending]:
     """Return the sentences that state what a clause denies.
 
     Of one word that names it, only where a single statement has it.
@@ -141,7 +164,7 @@ def _by_denial(denial: Denial, said: Sequence[KnownStatement]) -> list[Ending]:
     return there if len(what) > 1 or len(there) == 1 else []
 
 
-def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list[Ending]:
+def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownSentence]) -> list[Ending]:
     """Return the sentences whose value a statement replaces by name, where one has all of the other's topic.
 
     `B instead of A` for one thing ends nothing of another thing that has A. A statement that names no
@@ -164,7 +187,7 @@ def _by_swap(new: Statement, swap: Swap, said: Sequence[KnownStatement]) -> list
     ]
 
 
-def _by_overlap(new: Statement, said: Sequence[KnownStatement], recent: int | None) -> list[Ending]:
+def _by_overlap(new: Statement, said: Sequence[KnownSentence], recent: int | None) -> list[Ending]:
     """Return the sentence that a correction is about: it differs in one value, shares most words, or is the only one that shares any.
 
     It may name the wrong value before the right one.

@@ -111,24 +111,25 @@ def read(text: str) -> Statement:
     swaps = tuple(_swaps(plain, rules, adds=adds, moves=is_change))
     ended = tuple(_ended(clauses, rules))
     moves = is_change or bool(swaps)
+    opening = expression(_INTERJECTION, rules.code)
     return Statement(
         text,
-        () if adds or ended else _relations(clauses, rules),
-        corrects and not adds,
-        bool(
-            pattern(rules.correction).search(expression(_INTERJECTION, rules.code).sub("", plain))
+        relations=() if adds or ended else _relations(clauses, rules),
+        corrects=corrects and not adds,
+        certain=bool(
+            pattern(rules.correction).search(opening.sub("", plain))
             or pattern(rules.negation).search(plain.partition(" ")[2])
         ),
-        swaps,
-        tuple(
+        swaps=swaps,
+        shifts=tuple(
             Shift(found["thing"], _bare(found["new"], rules))
             for rule in (() if adds else rules.shifts)
             for found in _wordings(rule, plain)
         ),
-        ended,
-        moves and not adds and not ended,
-        moves,
-        () if adds else tuple(clause for clause in uncorrected(plain) if denies(clause)),
+        ended=ended,
+        sets=moves and not adds and not ended,
+        moves=moves,
+        denied=() if adds else tuple(clause for clause in uncorrected(plain) if denies(clause)),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from hippocampus.entries.entry import storable
 from hippocampus.errors import FactError
@@ -37,9 +37,8 @@ from hippocampus.storage.facts.rows import (
 
 if TYPE_CHECKING:
     from hippocampus.facts.tables import Matrix
+    from hippocampus.storage.database import Database
 
-KnownStatement = tuple[str, str]
-"""The id of a memory, and the sentence in it."""
 SHOWN_CHARACTERS = 300
 """A longer sentence is shown to no model."""
 CHUNK = 1000
@@ -55,6 +54,13 @@ MIN_WORDS = 2
 """Of a memory of which a sentence ended, fewer words are not kept."""
 COMPARED = 50
 """How many of the statements that share most of its words a new one is compared with."""
+
+
+class ShownSentence(NamedTuple):
+    """A sentence of a memory, as a model is shown it."""
+
+    memory_id: str
+    sentence: str
 
 
 class ItemFields(TypedDict, total=False):
@@ -187,8 +193,8 @@ def prepared(
     tables: FactTables,
     chunk: Sequence[MemoryRequest],
     agent: str,
-    known: Mapping[str, KnownStatement] | None = None,
-) -> tuple[list[MemoryRequest], dict[str, KnownStatement]]:
+    known: Mapping[str, ShownSentence] | None = None,
+) -> tuple[list[MemoryRequest], dict[str, ShownSentence]]:
     """Return texts with all that models say of them, and what decisions name; no transaction waits for a model.
 
     Raises:
@@ -224,7 +230,7 @@ def written(
     tables: FactTables,
     agent: str,
     requests: Iterable[MemoryRequest],
-    known: dict[str, KnownStatement],
+    known: dict[str, ShownSentence],
 ) -> list[Outcome]:
     """Write prepared texts in one transaction, or as a part of the open one; each sees those before it."""
     writer = _Transaction(tables, agent, known)
@@ -233,7 +239,7 @@ def written(
         for one in requests:
             kept.append(outcome := writer.keep(one))
             if outcome.memory:  # what a model decides of later ones may name it
-                known[one.name] = outcome.memory.id, outcome.memory.content
+                known[one.name] = ShownSentence(outcome.memory.id, outcome.memory.content)
         tables.put_vectors(writer.vectors)
     return kept
 
@@ -241,7 +247,7 @@ def written(
 class _Transaction:
     """Writes the texts of one transaction."""
 
-    def __init__(self, tables: FactTables, agent: str, known: dict[str, KnownStatement]) -> None:
+    def __init__(self, tables: FactTables, agent: str, known: dict[str, ShownSentence]) -> None:
         self._tables = tables
         self._db = tables.database
         self._agent = agent
@@ -368,12 +374,7 @@ class _Transaction:
         db, statement = self._db, wanted.statement
         if statement is None or not statement.may_end:
             return []
-        rows = [
-            row
-            for relation in wanted.relations
-            for row in triples.rivals(db, memory.agent, memory.scope, relation)
-        ]
-        rivals = memories.by_row(db, rows)
+        rivals = memories.by_row(db, _rivals(db, memory.agent, memory.scope, wanted))
         newest = memories.newest(db, memory.agent, [memory.scope], memory.created, NEWEST)
         likely = close_to(self._tables, memory.content, memory.agent, memory.scope)
         known = [
@@ -491,28 +492,30 @@ def close_to(tables: FactTables, text: str, agent: str, scope: str) -> dict[int,
     return memories.matching(tables.database, match, agent, scope, now, COMPARED)
 
 
+def _rivals(db: Database, agent: str, scope: str, wanted: MemoryRequest) -> list[int]:
+    """Return the rows with other values of a text's relations."""
+    return [
+        row for relation in wanted.relations for row in triples.rivals(db, agent, scope, relation)
+    ]
+
+
 # With a model
 
 
 def judged(
     tables: FactTables, new: Sequence[MemoryRequest], agent: str, complete: Complete, seconds: float
-) -> tuple[list[MemoryRequest], dict[str, KnownStatement]]:
+) -> tuple[list[MemoryRequest], dict[str, ShownSentence]]:
     """Ask once what new statements do to the newest ones of the speaker; return them with the answers.
 
     Other values of the new relations are shown too. The second result has what the answers name. A statement that the model leaves out gets no answer.
     """
     db, scopes = tables.database, [one.item.scope for one in new]
-    rows = [
-        row
-        for one in new
-        for relation in one.relations
-        for row in triples.rivals(db, agent, one.item.scope, relation)
-    ]
+    rows = [row for one in new for row in _rivals(db, agent, one.item.scope, one)]
     found = memories.by_row(db, rows[:CANDIDATES])
     roles, now = [*TRUSTED_ROLES], tables.clock()
     found |= memories.newest(db, agent, scopes, now, judge.MAX_ASKED, roles)
     shown = {
-        normalised(sentence): (memory.id, sentence)
+        normalised(sentence): ShownSentence(memory.id, sentence)
         for memory in found.values()
         if HEARSAY not in memory.tags
         for sentence in sentences(memory.content)
@@ -520,10 +523,10 @@ def judged(
     }
     # Sentences, not memories, have the numbers: an answer may end one of several in a memory.
     most = list(shown.values())[: judge.MAX_ASKED]
-    known = {f"k{number}": pair for number, pair in enumerate(most, 1)}
+    known = {f"k{number}": said for number, said in enumerate(most, 1)}
     if not known and len(new) < 2:
         return list(new), known
-    texts = {name: sentence for name, (_, sentence) in known.items()}
+    texts = {name: said.sentence for name, said in known.items()}
     answers = judge.decided(complete, [one.item.content for one in new], texts, seconds)
     named = [replace(one, name=f"n{number}") for number, one in enumerate(new, 1)]
     return [replace(one, decision=answers.get(at)) for at, one in enumerate(named)], known
