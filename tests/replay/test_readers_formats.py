@@ -169,6 +169,19 @@ class TestPi:
             [{"type": "text", "text": "Two."}],
         ]
 
+    def test_a_branch_before_an_answer_keeps_the_bill_of_what_it_goes_on_from(
+        self, save: Any
+    ) -> None:
+        def at(record: Record, own: str, parent: str) -> Record:
+            return {**record, "id": own, "parentId": parent}
+
+        go, other = ({"type": "message", "message": prompt(text)} for text in ("Go.", "No, this."))
+        one = self.said({"type": "text", "text": "One."}, usage={"input": 3, "output": 5})
+        records = [at(go, "a", ""), at(one, "b", "a"), at(go, "c", "b"), at(other, "d", "b")]
+        [recording] = save([self.HEADER, *records], lines=True)
+        assert [message["content"] for message in recording.messages[2:]] == ["No, this."]
+        assert recording.usage == {0: Usage(3, 0, 0, 5)}
+
 
 class TestSweAgent:
     SYSTEM: ClassVar[Record] = {
@@ -424,6 +437,20 @@ class TestClaudeCode:
         assert (first.name, second.name) == ("recording#1", "recording#2")
         assert [message["role"] for message in first.messages] == ["user", "assistant"]
         assert second.messages[0] == prompt("Summary.")
+
+    def test_a_prompt_replaced_before_its_answer_keeps_the_bill_before_it(self, save: Any) -> None:
+        [recording] = save(
+            [
+                self.line("user", "1", None, "Go."),
+                self.said("2", "1", self.text("One."), "msg_1", 5),
+                self.line("user", "3", "2", "Then that."),
+                self.line("user", "4", "2", "No, this."),
+                self.said("5", "4", self.text("Two."), "msg_2", 7),
+            ],
+            lines=True,
+        )
+        assert [message["content"] for message in recording.messages[2:3]] == ["No, this."]
+        assert recording.usage == {0: Usage(2, 30, 4, 5), 1: Usage(2, 30, 4, 7)}
 
     def test_sidechains_are_conversations_of_their_own(self, save: Any) -> None:
         def aside(line: Record, **fields: Any) -> Record:

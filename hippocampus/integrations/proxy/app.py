@@ -168,10 +168,12 @@ class Proxy:
             raise HTTPException(HTTPStatus.FORBIDDEN, text)
         return tenant
 
-    def _counted(self, request: Request) -> tuple[Metrics, ...]:
-        """Return the figures in which a request counts; a tenant's has the address of a call."""
+    def _count(self, request: Request, count: Callable[[Metrics], None]) -> None:
+        """Count a request in the figures of the proxy, and of its tenant if it has the address of a call."""
         is_call = self._service.is_shared and API.search(request.url.path)
-        return self._metrics.of(self._service.tenant_of(*self._caller(request)) if is_call else "")
+        tenant = self._service.tenant_of(*self._caller(request)) if is_call else ""
+        for metrics in self._metrics.of(tenant):
+            count(metrics)
 
     # Requests of hosts
 
@@ -212,19 +214,16 @@ class Proxy:
             lambda: f"failed: {self._guard.cause}",
             "requests pass as they are",
         )
-        seconds, counted = perf_counter() - started, self._counted(request)
-        for metrics in counted:
-            metrics.added.observe(seconds)
+        seconds = perf_counter() - started
+        self._count(request, lambda figures: figures.added.observe(seconds))
         if isinstance(exchange, str):
-            for metrics in counted:
-                metrics.requests.labels(exchange).inc()
+            self._count(request, lambda figures: figures.requests.labels(exchange).inc())
             return await self._unmanaged(request, answers, content)
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
             return await self._refused(request, exchange, response, content)
         outcome = exchange.conversation.session.report.raw_reason or MANAGED
-        for metrics in counted:
-            metrics.requests.labels(outcome).inc()
+        self._count(request, lambda figures: figures.requests.labels(outcome).inc())
         encoding = response.headers.get("content-encoding", "identity").lower()
         if not response.is_success or encoding not in DECODED:  # though `identity` was asked for
             return _streamed(response)
@@ -257,8 +256,7 @@ class Proxy:
         response = await self._unmanaged(request, type(exchange.answer), content)
         if response.status_code < HTTPStatus.BAD_REQUEST:
             exchange.conversation.is_refused = True
-            for metrics in self._counted(request):
-                metrics.requests.labels("refused").inc()
+            self._count(request, lambda figures: figures.requests.labels("refused").inc())
             LOG.warning(
                 "session %s: the provider refused its request (%s) and took the host's own; this "
                 "conversation passes as it is: %s",
@@ -298,11 +296,11 @@ class Proxy:
         try:
             response = await self._client.send(sent, stream=True)
         except httpx2.HTTPError as failure:
-            for metrics in self._counted(request):
-                metrics.upstream.labels(type(failure).__name__).inc()
+            kind = type(failure).__name__
+            self._count(request, lambda figures: figures.upstream.labels(kind).inc())
             raise
-        for metrics in self._counted(request):
-            metrics.upstream.labels(response.status_code).inc()
+        status = response.status_code
+        self._count(request, lambda figures: figures.upstream.labels(status).inc())
         return response
 
     # Answers

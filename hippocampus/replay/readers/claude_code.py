@@ -82,7 +82,8 @@ def _contexts(lines: list[JsonRecord]) -> Iterator[list[RawMessage]]:
             if parent in prompted and parent in end_of:
                 if has_answer(messages[end_of[parent] :]):
                     yield messages
-                messages = without_usage(messages[: end_of[parent]])
+                    messages = without_usage(messages)
+                messages = messages[: end_of[parent]]
                 answer_at = {key: at for key, at in answer_at.items() if at < len(messages)}
             prompted.add(parent)
         _add(messages, answer_at, line)

@@ -59,7 +59,8 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
         if parent != last and end_of.get(parent, len(messages)) < len(messages):
             if has_answer(messages[end_of[parent] :]):
                 yield messages
-            messages = without_usage(messages[: end_of[parent]])
+                messages = without_usage(messages)
+            messages = messages[: end_of[parent]]
         if record.get("type") == "compaction":
             yield messages
             first_kept = end_of.get(record.text("firstKeptEntryId"), len(messages) + 1) - 1

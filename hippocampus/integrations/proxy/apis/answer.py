@@ -161,14 +161,16 @@ class ModelAnswer(ABC):
     @property
     def is_inside(self) -> bool:
         """Return whether the round waits for results of recall, and for nothing else."""
-        waits = self.reason in self.TO_ANSWER and bool(self.calls)
-        return waits and not any(map(self.is_call, self.seen))
+        return self._waits and not any(map(self.is_call, self.seen))
 
     @property
     def is_mixed(self) -> bool:
         """Return whether the round waits for results of recall and of the host's tools."""
-        waits = self.reason in self.TO_ANSWER and bool(self.calls)
-        return waits and any(map(self.is_call, self.seen))
+        return self._waits and any(map(self.is_call, self.seen))
+
+    @property
+    def _waits(self) -> bool:
+        return self.reason in self.TO_ANSWER and bool(self.calls)
 
     @property
     def is_changed(self) -> bool:
