@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from hippocampus.facts.store import Facts
+    from hippocampus.facts.tables import FactTables
 
 SQLITE = b"SQLite format 3\0"
 LISTS = frozenset({"", ".md", ".markdown", ".txt"})
@@ -139,53 +140,66 @@ def bring(facts: Facts, bundle: Bundle, agent: str | None = None) -> Imported:
             memories=[replace(memory, agent=agent) for memory in bundle.memories],
             blocks=[block._replace(agent=agent) for block in bundle.blocks],
         )
-    tables, skipped = facts.tables, list(bundle.skipped)
+    skipped = list(bundle.skipped)
+    with facts.tables.database.transaction():
+        added, embeddings = _add_memories(facts.tables, bundle, skipped)
+        stated = [triple for triple in bundle.triples if triple.memory_id in added]
+        for triple in stated:
+            triples.add(facts.tables.database, *added[triple.memory_id], triple)
+        for memory_id in added.keys() - {triple.memory_id for triple in stated}:
+            upkeep.relate(facts.tables, *added[memory_id])
+    held = [block for block in bundle.blocks if not facts.blocks.add(block)]
+    skipped += [Skip(block.key, "a block of this name is there") for block in held]
+    remembered = _remember_items(facts, bundle, skipped)
+    return Imported(
+        source=bundle.source,
+        memories=len(added) + remembered,
+        triples=len(stated),
+        blocks=len(bundle.blocks) - len(held),
+        embeddings=embeddings,
+        skipped=tuple(skipped),
+    )
+
+
+def _add_memories(
+    tables: FactTables, bundle: Bundle, skipped: list[Skip]
+) -> tuple[dict[str, tuple[int, Memory]], int]:
+    """Add the memories whose ids are not there; return them by id with their rows, and the number of vectors."""
     db = tables.database
     model = bundle.embedding_model or db.meta("embedding_model") or tables.embed_model
     added: dict[str, tuple[int, Memory]] = {}
-    rows: dict[int, Any] = {}
-    with db.transaction():
-        known = set(memories.by_id(db, [memory.id for memory in bundle.memories]))
-        for memory in bundle.memories:
-            if memory.id in known:
-                skipped.append(Skip(memory.id, "that id is there already"))
-                continue
-            known.add(memory.id)
-            vector = bundle.embeddings.get(memory.id)
-            name = None if vector is None else model
-            row = memories.insert(db, replace(memory, embedding_model=name))
-            added[memory.id] = row, memory
-            rows |= {} if vector is None else {row: vector}
-        if rows and model is not None:
-            tables.vectors.lock(model, len(next(iter(rows.values()))))
-            tables.vectors.put(rows)
-        stated = [triple for triple in bundle.triples if triple.memory_id in added]
-        for triple in stated:
-            triples.add(db, *added[triple.memory_id], triple)
-        for memory_id in added.keys() - {triple.memory_id for triple in stated}:
-            upkeep.relate(tables, *added[memory_id])
-    held = [block for block in bundle.blocks if not facts.blocks.add(block)]
-    skipped += [Skip(block.key, "a block of this name is there") for block in held]
-    # What has no id is remembered, unless a memory of the agent has its text.
-    there = (
-        facts.memories(agent=bundle.agent, superseded=True, removed=True) if bundle.items else []
-    )
+    embedded: dict[int, Any] = {}
+    known = set(memories.by_id(db, [memory.id for memory in bundle.memories]))
+    for memory in bundle.memories:
+        if memory.id in known:
+            skipped.append(Skip(memory.id, "that id is there already"))
+            continue
+        known.add(memory.id)
+        vector = bundle.embeddings.get(memory.id)
+        name = None if vector is None else model
+        row = memories.insert(db, replace(memory, embedding_model=name))
+        added[memory.id] = row, memory
+        embedded |= {} if vector is None else {row: vector}
+    if embedded and model is not None:
+        tables.vectors.lock(model, len(next(iter(embedded.values()))))
+        tables.vectors.put(embedded)
+    return added, len(embedded)
+
+
+def _remember_items(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
+    """Remember what has no id, unless a memory of the agent has its text; return how many became memories."""
+    if not bundle.items:
+        return 0
+    there = facts.memories(agent=bundle.agent, superseded=True, removed=True)
     texts = {memory.content for memory in there}
     skipped += [
         Skip(item.content, "the text is known") for item in bundle.items if item.content in texts
     ]
     fresh = [item for item in bundle.items if item.content not in texts]
-    outcomes = write.remember_many(tables, fresh, agent=bundle.agent)
+    outcomes = write.remember_many(facts.tables, fresh, agent=bundle.agent)
     left_out = [outcome for outcome in outcomes if outcome.action not in WRITTEN]
     skipped += [Skip(left.memory.content if left.memory else "", left.reason) for left in left_out]
-    return Imported(
-        bundle.source,
-        len(added) + len(outcomes) - len(left_out),
-        len(stated),
-        len(bundle.blocks) - len(held),
-        len(rows),
-        tuple(skipped),
-    )
+    return len(outcomes) - len(left_out)
 
 
 # For the readers of the forms
