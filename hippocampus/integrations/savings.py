@@ -85,12 +85,11 @@ def _priced(
             weight = tokens.count_message(message)
             results = [part.text for part in message.parts if part.kind == "result"]
             named = {entry_id for text in results for entry_id in ENTRY.findall(text)}
-            recalled.update(
-                p.call_id for p in message.parts if p.kind == "call" and is_recall(p.tool)
-            )
+            asking = [p for p in message.parts if p.kind == "call" and is_recall(p.tool)]
+            recalled.update(part.call_id for part in asking)
+            count += len(asking)
             parts = enumerate(message.parts)
             recalls = {at for at, part in parts if part.call_id and part.call_id in recalled}
-            count += len(recalls)
             sent += weight
             raw += weight + sum(left.pop(entry_id, 0) for entry_id in named)
             raw -= recall_tokens(message, weight, recalls) if recalls else 0

@@ -492,7 +492,7 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
     transcript.write_text("\n".join(map(json.dumps, lines)))
     rows = json.loads(CliRunner().invoke(app, ["status", str(state), "--json"]).output)
     (row,) = rows
-    assert (row["calls"], row["model"]) == (4, "claude-sonnet-4-5")
+    assert (row["calls"], row["recalls"], row["model"]) == (4, 1, "claude-sonnet-4-5")
     (edit,) = (each for each in log_of(str(state)) if "entry" in each)
     less = edit["tokens"] - edit["shown"]
     # The second call would have written it, and the third read it; the fourth is there for a recall only.
