@@ -609,6 +609,17 @@ class TestCodex:
         assert second.messages == [*[context, self.USER, self.ANSWER][:left], self.ANSWER]
         assert second.usage == {}
 
+    def test_a_turn_rolled_back_before_its_answer_is_no_conversation_of_its_own(
+        self, save: Any
+    ) -> None:
+        asked = self.of("event_msg", {"type": "user_message", "message": "List."})
+        rollback = self.of("event_msg", {"type": "thread_rolled_back", "num_turns": 1})
+        answered = [*self.items(self.USER), asked, *self.items(self.ANSWER), self.count(100, 90)]
+        lines = [*answered, *self.items(self.USER), asked, rollback, *self.items(self.USER)]
+        [recording] = save([*lines, *self.items(self.ANSWER)], lines=True)
+        assert recording.messages == 2 * [self.USER, self.ANSWER]
+        assert list(recording.usage) == [0]
+
     def continued(self, name: str, base: str = "", end: int = 0, *items: Record) -> str:
         """Return a file as version 0.169 writes it: with numbers that go on from those of its base."""
         meta: Record = {"id": name, "history_mode": "paginated"}

@@ -15,7 +15,12 @@ from pathlib import Path
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.json_files import JsonDocument, load
-from hippocampus.replay.readers.raw import RawConversation, RawMessage, without_usage
+from hippocampus.replay.readers.raw import (
+    RawConversation,
+    RawMessage,
+    has_answer,
+    without_usage,
+)
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 NAME = "codex"
@@ -87,9 +92,11 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
         elif payload.get("type") == "user_message":
             turns.append(len(messages) - 1)
         elif payload.get("type") == "thread_rolled_back" and turns:
-            yield messages
             back = min(max(1, payload.count("num_turns")), len(turns))
-            messages, turns = without_usage(messages[: turns[-back]]), turns[:-back]
+            if has_answer(messages[turns[-back] :]):
+                yield messages
+                messages = without_usage(messages)
+            messages, turns = messages[: turns[-back]], turns[:-back]
         elif payload.get("type") == "token_count":
             info = payload.record("info")
             # The program repeats a count whenever its rate limits change.

@@ -17,8 +17,8 @@ from hippocampus.errors import MALFORMED, RecordingError
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.reader import read, snapshot
 from hippocampus.formats.usage import Usage
-from hippocampus.replay.readers.pairing import is_of_answer, pair
-from hippocampus.replay.readers.raw import ADAPTERS, RawConversation, RawMessage
+from hippocampus.replay.readers.pairing import pair
+from hippocampus.replay.readers.raw import ADAPTERS, RawConversation, RawMessage, is_of_answer
 from hippocampus.replay.readers.values import as_record, as_text, kind_of, role_of, text_of
 from hippocampus.replay.recording import Recording
 

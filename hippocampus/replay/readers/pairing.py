@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hippocampus.formats.conversation import Item
-from hippocampus.replay.readers.raw import MessageFormat, RawMessage, tool_result
+from hippocampus.replay.readers.raw import MessageFormat, RawMessage, is_of_answer, tool_result
 from hippocampus.replay.readers.values import as_list, as_text, kind_of, role_of
 
 NO_RESULT = "(no result was recorded)"
@@ -76,13 +76,6 @@ class _PairedCall:
     result: RawMessage
     result_at: int | None = None
     """The place of the message with the result; None if none was recorded."""
-
-
-def is_of_answer(item: Item) -> bool:
-    """Return whether a message or Responses item is the model's; an answer may have several items."""
-    if "role" in item:
-        return role_of(item) == "assistant"
-    return not kind_of(item).endswith("_output")
 
 
 def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paired:

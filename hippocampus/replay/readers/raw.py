@@ -16,6 +16,7 @@ from hippocampus.replay.readers.values import (
     as_list,
     as_string_or_json,
     as_text,
+    kind_of,
     role_of,
 )
 
@@ -76,9 +77,16 @@ class RawConversation:
     """The model of the messages that name none."""
 
 
+def is_of_answer(item: Item) -> bool:
+    """Return whether a message or Responses item is the model's; an answer may have several items."""
+    if "role" in item:
+        return role_of(item) == "assistant"
+    return not kind_of(item).endswith("_output")
+
+
 def has_answer(messages: Sequence[RawMessage]) -> bool:
-    """Return whether the messages include one of the assistant."""
-    return any(message.item.get("role") == "assistant" for message in messages)
+    """Return whether the messages include one of the model."""
+    return any(is_of_answer(message.item) for message in messages)
 
 
 def reported_usage(usage: Any) -> Usage | None:
