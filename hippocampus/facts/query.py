@@ -23,25 +23,26 @@ from hippocampus.storage.facts.search import RecallQuery
 
 LIMIT = 10
 """How many results a recall returns at most, unless a caller names another number."""
-MATCHED = 120
+MAX_MATCHED = 120
 """How many of the best keyword hits are ranked."""
-NEAREST = 40
+MAX_NEAREST = 40
 """How many of the nearest vectors are."""
-SPREAD = 10
+MAX_SPREAD = 10
 """How many of both bring the turns next to them."""
-COMMON = 0.5
+MEAN_SHARE = 0.5
 """The share of the mean of all vectors that is taken out of the cosine of a memory that is no turn."""
-FADED = 0.005
+FADING_SHARE = 0.005
 """What strength and recency add, each: they decide between equals."""
-COMMON_SHARE, MIN_COMMON_ROWS, MAX_COMMON_ROWS = 0.1, 1_000, 4_000
-"""A word in more memories than this is left out of a query that has rarer ones."""
-MIN_COUNT = 200
+COMMON_WORD_SHARE = 0.1
+"""A word in more memories than this share, within both bounds, is left out of a query with rarer ones."""
+MIN_COMMON_ROWS, MAX_COMMON_ROWS = 1_000, 4_000
+MIN_COUNTED_MEMORIES = 200
 """How many memories a store counts as at least, so that in a small one a word is not common at once."""
 MIN_PASSING = 0.25
 """Where a smaller share of the matches passes the filters, both searches begin again among the rows that pass."""
-FEW = 20_000
+MAX_LOOKED_THROUGH = 20_000
 """How many rows at most are looked through where a filter leaves few of the best."""
-RERANKED = 4
+RERANKED_FACTOR = 4
 """How many times the limit is offered to the reranker."""
 RELEVANT_WORDS, RELEVANT_COSINE, RELEVANT_SHARE = 0.35, 0.38, 0.35
 """What a prompt calls for: these words or this cosine, and this share of the best score."""
@@ -49,16 +50,17 @@ RETRIEVE_SECONDS = 0.15
 """How long a prompt waits for an embedding."""
 COUNTING_SECONDS = 0.25
 """How long a recall waits for a writer, to count its accesses."""
-NOT_LOADED = ("tool", "assistant")
+UNLOADED_ROLES = ("tool", "assistant")
 """Whose words no conversation starts with."""
 CONTEXT_TOKENS = 2_000
 """What memory may add where a conversation starts, unless a caller or a policy names another budget."""
 FRAME_TOKENS = 80
 """Of it, what goes to the lines around the memories; half of a small one."""
-FITTING = 20
+MAX_FITTING = 20
 """How many memories at most are there because they fit a prompt."""
-CHARACTERS_A_TOKEN, LINE_TOKENS = 4, 12
-"""About how much a line weighs, besides its date and type."""
+TOKEN_CHARACTERS = 4
+LINE_TOKENS = 12
+"""About how many tokens the date and the type of a line have."""
 RECENT_SECONDS = 100 * DAY_SECONDS
 """After these, the recency of a memory is 1 / e."""
 SCRIPTLING_DAYS = 30.0
@@ -86,7 +88,7 @@ def recall(  # noqa: PLR0913 - each is one property of a recall
     scores = _scores(tables, text, query, weights, seconds)
     best = sorted(scores, key=lambda row: (-scores[row].total, -row))
     if limit > 0:  # a budget is filled from more than the limit: long memories may not fit
-        best = best[: limit if budget is None else RERANKED * limit]
+        best = best[: limit if budget is None else RERANKED_FACTOR * limit]
     kept = memories.by_row(tables.database, best)
     related = triples.of_rows(tables.database, best)
     found = [
@@ -126,7 +128,7 @@ def _scores(
     for row, faded in kept.items():
         value, keyword = scores[row]
         own = max(0.0, found.cosines.get(row, 0.0))
-        total = value + FADED * (faded.strength + faded.recency)
+        total = value + FADING_SHARE * (faded.strength + faded.recency)
         kept[row] = faded._replace(total=total, keyword=keyword, vector=own)
     return kept
 
@@ -230,17 +232,17 @@ def find(
     """
     db = tables.database
     terms = list(query_terms(text).values())
-    most = int(min(MAX_COMMON_ROWS, max(MIN_COMMON_ROWS, COMMON_SHARE * db.memories())))
+    most = int(min(MAX_COMMON_ROWS, max(MIN_COMMON_ROWS, COMMON_WORD_SHARE * db.memories())))
     rare = {
         term: there for term, there in search.having(db, terms, most).items() if len(there) < most
     }
     having = rare or {term: [] for term in terms}
     is_any = any(having.values())  # of any of the rare words; of all, where none is rare
     match = " OR ".join(having) if is_any else " AND ".join(f"({term})" for term in having)
-    hits = search.matched(db, match, MATCHED) if having else []
+    hits = search.matched(db, match, MAX_MATCHED) if having else []
     rows = search.passing(db, query, hits)
-    if len(hits) == MATCHED and _few(hits, rows):
-        hits = search.matched(db, " OR ".join(having), MATCHED, query)
+    if len(hits) == MAX_MATCHED and _few(hits, rows):
+        hits = search.matched(db, " OR ".join(having), MAX_MATCHED, query)
         rows |= search.passing(db, query, hits)
     cosines: dict[int, float] = {}
     distinct: dict[int, float] = {}
@@ -251,20 +253,20 @@ def find(
         is_about = not whole and 0 < len(speaking) < len(asked)
         vectors = tables.embedded([without(text, speaking) if is_about else text], seconds)
     if vectors is not None:
-        cosines = tables.vectors.nearest(vectors[0], NEAREST)
+        cosines = tables.vectors.nearest(vectors[0], MAX_NEAREST)
         rows |= search.passing(db, query, cosines)
-        if len(cosines) == NEAREST and _few(cosines, rows):
-            passing = search.newest_passing(db, query, FEW)
+        if len(cosines) == MAX_NEAREST and _few(cosines, rows):
+            passing = search.newest_passing(db, query, MAX_LOOKED_THROUGH)
             among = tables.vectors.cosines(vectors[0], passing)
-            cosines = dict(sorted(among.items(), key=lambda pair: -pair[1])[:NEAREST])
+            cosines = dict(sorted(among.items(), key=lambda pair: -pair[1])[:MAX_NEAREST])
             rows |= search.passing(db, query, cosines)
-    best = [*hits[:SPREAD], *list(cosines)[:SPREAD]]
+    best = [*hits[:MAX_SPREAD], *list(cosines)[:MAX_SPREAD]]
     rows |= search.standing_at(db, places(rows[row] for row in best if row in rows), query)
     if vectors is not None:
         near = tables.vectors.cosines(vectors[0], rows.keys() - cosines.keys())
         cosines = {row: value for row, value in (cosines | near).items() if row in rows}
         single = [row for row in cosines if not rows[row].is_turn]
-        distinct = tables.vectors.cosines(vectors[0], single, without_mean=COMMON)
+        distinct = tables.vectors.cosines(vectors[0], single, without_mean=MEAN_SHARE)
     held, weights = _held(tables, having, hits, rows)
     return Matches(rows, held, weights, cosines, distinct)
 
@@ -276,7 +278,7 @@ def _held(
     rows: Collection[int],
 ) -> tuple[dict[int, set[int]], list[float]]:
     """Return which of the query's words each row holds, by number, and how rare each word is."""
-    count = max(MIN_COUNT, tables.database.memories())
+    count = max(MIN_COUNTED_MEMORIES, tables.database.memories())
     if not any(having.values()):  # none is rare: what was matched holds them all
         return {row: set(range(len(having))) for row in hits if row in rows}, [1.0] * len(having)
     held: dict[int, set[int]] = {}
@@ -315,11 +317,17 @@ def load(  # noqa: PLR0913 - each is one filter
     now = tables.clock()
     limit = LIMIT if limit is None else limit
     query = RecallQuery(
-        agent or tables.agent, now, now, now, scopes=scopes, other_roles=NOT_LOADED, hearsay=False
+        agent or tables.agent,
+        now,
+        now,
+        now,
+        scopes=scopes,
+        other_roles=UNLOADED_ROLES,
+        hearsay=False,
     )
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
     # The score of another store has strength and recency too, which fit any prompt.
-    fitting = recall(tables, prompt, query, limit=FITTING, weights={}) if prompt.strip() else []
+    fitting = recall(tables, prompt, query, limit=MAX_FITTING, weights={}) if prompt.strip() else []
     best = max((result.score.total for result in fitting), default=0.0)
     fitting = [result for result in fitting if result.score.total >= RELEVANT_SHARE * best]
     strongest = recall(tables, "", query, limit=-1)
@@ -354,4 +362,4 @@ def _tokens(result: Recalled) -> int:
     """Return about how many tokens a line of memory weighs: four characters or a wide one a token."""
     text = result.memory.content
     wide = 0 if text.isascii() else sum(sign > "\u2fff" for sign in text)
-    return LINE_TOKENS + wide + (len(text) - wide) // CHARACTERS_A_TOKEN
+    return LINE_TOKENS + wide + (len(text) - wide) // TOKEN_CHARACTERS

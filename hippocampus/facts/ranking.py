@@ -14,27 +14,30 @@ from typing import NamedTuple
 from hippocampus.facts.words import words
 from hippocampus.storage.facts.rows import RankedRow
 
-REACH = (-2, -1, 1, 2)
+NEIGHBOUR_STEPS = (-2, -1, 1, 2)
 """How far the turns are that count for one."""
-NEAR = 0.4
+NEIGHBOUR_SHARE = 0.4
 """How much a word counts that such a turn holds; an answer holds the words of its question."""
-PARAGRAPH = 250
+PARAGRAPH_CHARACTERS = 250
 """A text of more characters than this holds a word by chance: it counts by the root of its length."""
-SEVERAL = 0.1
+REPETITION_SHARE = 0.1
 """What a further turn that holds a word adds."""
-NEAR_COSINE = 0.2
+NEIGHBOUR_COSINE_SHARE = 0.2
 """How much the cosine of a turn counts for one at this distance."""
-NOISE_COSINE = 0.1
+MIN_NEIGHBOUR_COSINE = 0.1
 """Under this a cosine has no weight for the turns next to it."""
-ALONE_WORDS, ALONE_COSINE = 1.5, 1.5
-"""The power of the share of words, and the weight of the cosine, of a memory that is no turn: nothing next to it holds the other words, or comes near too."""
+SINGLE_WORDS_POWER = 1.5
+"""The power of the share of words in a memory that is no turn: nothing next to it holds the others."""
+SINGLE_COSINE_SHARE = 1.5
+"""The weight of the cosine of a memory that is no turn: nothing next to it comes near too."""
 MIN_COSINE = 0.25
 """Under this, a memory without a word of the query has nothing to do with it."""
-TALK, TALK_BEST = 0.15, 3
-"""The share of the mean of the best scores in its conversation that a turn gets where there are no vectors, and their number."""
-OTHERS = 0.8
+CONVERSATION_TURNS = 3
+CONVERSATION_SHARE = 0.15
+"""The share of the mean of the best scores in its conversation that a turn gets where there are no vectors."""
+OTHER_SPEAKER_SHARE = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does; or where an assistant does, since it is the user's memory."""
-ASKING = 0.85
+QUESTION_SHARE = 0.85
 """The share of its score that a turn keeps which ends with a question."""
 
 
@@ -64,14 +67,18 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
             continue
         if one.is_turn:
             nearby = (found.cosines.get(other, 0.0) for other, _ in near[row])
-            shared = NEAR_COSINE * sum(value for value in nearby if value >= NOISE_COSINE)
+            shared = NEIGHBOUR_COSINE_SHARE * sum(
+                value for value in nearby if value >= MIN_NEIGHBOUR_COSINE
+            )
             score = worded + max(0.0, own) + density_of(one) * shared
         elif not found.cosines:
             score = worded
         else:
             distinct = max(0.0, found.distinct.get(row, 0.0))
-            score = worded**ALONE_WORDS + ALONE_COSINE * distinct
-        score *= (OTHERS if row in others else 1.0) * (ASKING if one.ends_asking else 1.0)
+            score = worded**SINGLE_WORDS_POWER + SINGLE_COSINE_SHARE * distinct
+        score *= (OTHER_SPEAKER_SHARE if row in others else 1.0) * (
+            QUESTION_SHARE if one.ends_asking else 1.0
+        )
         scores[row] = score, keyword
     if found.cosines:  # these bring the turns next to a hit by themselves
         return scores
@@ -81,14 +88,14 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
             talks[found.rows[row].session].append(score)
     for row, (score, keyword) in scores.items():
         if found.rows[row].is_turn:
-            best = sorted(talks[found.rows[row].session])[-TALK_BEST:]
-            scores[row] = score + TALK * sum(best) / TALK_BEST, keyword
+            best = sorted(talks[found.rows[row].session])[-CONVERSATION_TURNS:]
+            scores[row] = score + CONVERSATION_SHARE * sum(best) / CONVERSATION_TURNS, keyword
     return scores
 
 
 def density_of(row: RankedRow) -> float:
     """Return what a word in a row counts: 1 in a text of a paragraph, less in a longer one."""
-    return min(1.0, math.sqrt(PARAGRAPH / max(1, row.characters)))
+    return min(1.0, math.sqrt(PARAGRAPH_CHARACTERS / max(1, row.characters)))
 
 
 def places(rows: Iterable[RankedRow]) -> set[tuple[str, int]]:
@@ -97,7 +104,7 @@ def places(rows: Iterable[RankedRow]) -> set[tuple[str, int]]:
         (one.session, one.turn + step)
         for one in rows
         if one.session and one.turn is not None
-        for step in REACH
+        for step in NEIGHBOUR_STEPS
         if one.turn + step >= 0
     }
 
@@ -112,7 +119,10 @@ def neighbours(rows: Collection[RankedRow]) -> dict[int, list[tuple[int, int]]]:
     for turns in talks.values():
         for turn, here in turns.items():
             nearby = [
-                (row, step) for step in REACH if turn + step in turns for row in turns[turn + step]
+                (row, step)
+                for step in NEIGHBOUR_STEPS
+                if turn + step in turns
+                for row in turns[turn + step]
             ]
             near |= dict.fromkeys(here, nearby)
     return near
@@ -136,7 +146,7 @@ def window(
         several = sum(found.weights[number] * share for number, share in shares.items())
         for other, step in nearby:
             is_answer = step == -1 and found.rows[other].asks
-            share = (1.0 if is_answer else NEAR) * density[row] * density[other]
+            share = (1.0 if is_answer else NEIGHBOUR_SHARE) * density[row] * density[other]
             for number in held.get(other, ()):
                 shares[number] = max(shares.get(number, 0.0), share)
                 several += share * found.weights[number]
@@ -144,7 +154,7 @@ def window(
         if shares:
             best = sum(found.weights[number] * share for number, share in shares.items())
             itself = sum(found.weights[number] for number in own)
-            covered[row] = (best + SEVERAL * several) / total, itself / total
+            covered[row] = (best + REPETITION_SHARE * several) / total, itself / total
     return covered
 
 

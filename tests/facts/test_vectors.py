@@ -6,7 +6,7 @@ import factual
 import numpy as np
 import pytest
 
-from hippocampus.facts.query import NEAREST, find
+from hippocampus.facts.query import MAX_NEAREST, find
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.search import RecallQuery
 from hippocampus.storage.facts.vectors import unit
@@ -59,13 +59,13 @@ def test_a_filter_that_leaves_few_of_the_nearest_searches_among_the_rows_that_pa
     facts = opened(embed=embed)
     factual.store_many(facts, (f"item{n} {n}" for n in range(300)))
     ranked = np.argsort(-(embed.matrix[:300] @ embed.matrix[7])).tolist()
-    passing = ranked[NEAREST + 20 : 3 * NEAREST + 20]  # none of the nearest
+    passing = ranked[MAX_NEAREST + 20 : 3 * MAX_NEAREST + 20]  # none of the nearest
     kept = {facts.store(f"item{n} {n}", scope="far").memory.id: n for n in passing}
     now = facts.tables.clock()
     asked = RecallQuery(facts.agent, now, now, now, ["far"])
     found = find(facts.tables, "row 7", asked, seconds=9).cosines
     there = memories.by_row(facts.tables.database, found).values()
-    assert {kept[memory.id] for memory in there} == {*passing[:NEAREST]}
+    assert {kept[memory.id] for memory in there} == {*passing[:MAX_NEAREST]}
 
 
 def test_a_new_vector_is_found_without_a_copy_of_the_others(opened):
