@@ -67,7 +67,7 @@ def main(
         raise typer.Exit
 
 
-app.command("replay")(replay.replay)
+app.command("replay", help=replay.HELP)(replay.replay)
 app.command("explain")(replay.explain)
 app.command("status")(hosts.status)
 app.command("install")(hosts.install)

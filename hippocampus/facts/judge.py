@@ -23,7 +23,7 @@ EXTRACT, DECIDE = (
     files(__package__).joinpath("prompts", name).read_text("utf-8").rstrip("\n")
     for name in ("extract.txt", "decide.txt")
 )
-"""What is asked of a text, and of new statements next to known ones; the fields are in braces."""
+"""The prompts for the facts of a text, and for new statements next to known ones; their fields are in braces."""
 
 
 class Judgement(NamedTuple):

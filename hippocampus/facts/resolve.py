@@ -50,7 +50,7 @@ class Ending(NamedTuple):
 
 
 class KnownSentence(NamedTuple):
-    """A sentence of a kept memory, and what it states."""
+    """A sentence of a kept memory, and its statement."""
 
     row: int
     sentence: str

@@ -187,7 +187,7 @@ def _add_memories(
 
 
 def _remember_items(facts: Facts, bundle: Bundle, skipped: list[Skip]) -> int:
-    """Remember what has no id, unless a memory of the agent has its text; return how many became memories."""
+    """Remember the texts without an id that no memory of the agent has; return how many became memories."""
     if not bundle.items:
         return 0
     there = facts.memories(agent=bundle.agent, superseded=True, removed=True)
