@@ -52,6 +52,8 @@ LABELED = re.compile(r"(?i)(?:^|, |\.)(?:name|title|subject|label)=")
 INLINE_CHARACTERS = 240
 """A longer text follows its key, by lines."""
 INLINE_ITEMS = 12
+MAX_PATH_CHARACTERS, CUT_PATH = 300, "…"
+"""Of a longer path, a line shows the end: a key may have any length, and is above each value in it."""
 MAX_SUMMED = 6
 """How many lists a summary names."""
 
@@ -70,6 +72,7 @@ class _Walk:
 
     def read(self, value: Any, path: str, depth: int) -> None:
         """Write the lines of a value, in its own order."""
+        path = _short(path)
         if isinstance(value, dict):
             self._object(value, path, depth)
         elif isinstance(value, list):
@@ -169,7 +172,12 @@ def read(value: Any) -> Extraction:
     elif not walk.tables:
         selectors.append('path="$[0]"')
     kind = "schema" if is_api or is_model else "json"
-    return Extraction(kind, summary, tuple(walk.lines), walk.data, tuple(selectors), "values")
+    named_whole = tuple(selector for selector in selectors if CUT_PATH not in selector)
+    return Extraction(kind, summary, tuple(walk.lines), walk.data, named_whole, "values")
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= MAX_PATH_CHARACTERS else CUT_PATH + path[-MAX_PATH_CHARACTERS:]
 
 
 def _is_long(value: Any) -> bool:
@@ -293,7 +301,7 @@ def flat(record: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, A
     """Yield path and value of the scalars of a record, and of the lists of records inside it."""
     if isinstance(record, dict) and depth < MAX_FLAT_DEPTH:
         for key, value in record.items():
-            yield from flat(value, f"{prefix}.{key}" if prefix else str(key), depth + 1)
+            yield from flat(value, _short(f"{prefix}.{key}" if prefix else str(key)), depth + 1)
     elif isinstance(record, list) and depth < MAX_FLAT_DEPTH:
         if len(record) == 1 and isinstance(record[0], dict | list):
             yield from flat(record[0], prefix, depth + 1)
@@ -367,7 +375,7 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
     if pairs:
         shared = f"{some or 'all'}: {', '.join(pairs[:MAX_SHARED])}"
         lines.append(EntryLine(shared, TABLE.same, parent=first, count=0))
-    details = [column for column in news if column not in core]
+    details = {column.name: at for at, column in enumerate(news) if column not in core}
     unit = f"{table.noun}s"
     for number, row in enumerate(table.rows):
         at = first + len(lines)
@@ -375,10 +383,11 @@ def lines_of(table: Table, first: int = 0) -> list[EntryLine]:
         text = " | ".join(row_cells).rstrip(" |") or "-"
         own = table.numbers[number]
         lines.append(EntryLine(text, parent=first, number=own, unit=unit, form=table.form))
+        # By the row's own cells: with thousands of columns, few are in a row.
         filled = ", ".join(
-            f"{column.name}={cell(row.cells[column.name], DETAIL_CHARACTERS)}"
-            for column in details
-            if row.cells.get(column.name) not in (None, "", False)
+            f"{name}={cell(row.cells[name], DETAIL_CHARACTERS)}"
+            for name in sorted(details.keys() & row.cells.keys(), key=details.__getitem__)
+            if row.cells[name] not in (None, "", False)
         )
         if filled:
             lines.append(EntryLine(f"  {filled}", TABLE.detail, parent=at, count=0))

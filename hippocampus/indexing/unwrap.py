@@ -235,7 +235,7 @@ CLOSED, MAX_END_CHARACTERS = ("</system-reminder>", "</content>", "</file>", "</
 """How its last line ends, but for one with `(End of file`, which has up to this many characters."""
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 MAX_MISSING = 100_000
-"""The most empty lines in place of those that a dump leaves out."""
+"""Up to this many lines, a dump has empty ones in place of those that it leaves out."""
 NUMBERED_SHARE = 0.9
 NOTED_LINES = 5
 """From here on a dump may have one other line, such as the tool's note after a short part."""
@@ -389,22 +389,24 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
     counts = {match[2].count(sign) for match in found if sign in ("|", "\t")}
     if len(counts) == 1 and counts != {0} and not any(match[2][:1] == sign for match in found):
         return None  # a table without one: as many signs in a row as after its number
-    lines: list[str] = []
+    lines: list[list[str]] = []
     around: list[str] = []
     expected = 0
     for line in body.split("\n"):
         match = NUMBERED.match(line)
         if match and (number := int(match[1])) >= expected:
-            lines += [""] * min(number - (expected or number), MAX_MISSING) + [match[2]]
+            missing = min(number - (expected or number), MAX_MISSING - len(lines))
+            lines += [[] for _ in range(missing)]
+            lines.append([match[2]])
             expected = number + 1
         elif expected and CUT.fullmatch(line):
             around.append(f"after line {expected - 1}: {line.strip()}")
-            lines[-1] += " …"
+            lines[-1].append("…")
         elif line.strip() and (is_notice(line) or not expected):
             around.append(line.strip())
-        elif expected and lines:
-            lines[-1] += f" {line.strip()}" if line.strip() else ""
-    return lines, numbers[0], around
+        elif expected and line.strip():
+            lines[-1].append(line.strip())
+    return [" ".join(pieces) for pieces in lines], numbers[0], around
 
 
 def asked_line(arguments: str) -> int:

@@ -7,9 +7,10 @@ gave it, by a header or an address, by the name of a setting, or by a sentence.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -260,15 +261,20 @@ def _in_columns(plain: str) -> Iterator[MarkedSpan]:
         rows = ROW.finditer(plain, start)
         head, done = (first := next(rows))[0], first.end()
         sign = max("\t|,;", key=head.count)
-        cells = [head[at:end].strip(AROUND) for at, end in _cells(head, head, sign)]
+        starts = _starts(head, sign)
+        cells = [head[at:end].strip(AROUND) for at, end in _cells(head, sign, starts)]
         # A row of values may have the word too: a head has names only, and no row of as many cells above it.
         named = all(HEAD.fullmatch(cell) for cell in cells if cell or sign != "|")
-        if not named or len(cells) < 2 or len(cells) == len([*_cells(above, above, sign)]):
+        if (
+            not named
+            or len(cells) < 2
+            or len(cells) == len([*_cells(above, sign, _starts(above, sign))])
+        ):
             continue
         names = {at: match[1] for at, cell in enumerate(cells) if (match := CELL.fullmatch(cell))}
         for row in itertools.takewhile(lambda row: row[0].strip(), rows):
             done = row.end()
-            for number, (at, end) in enumerate(_cells(row[0], head, sign)):
+            for number, (at, end) in enumerate(_cells(row[0], sign, starts)):
                 name, value = names.get(number), row[0][at:end].strip(AROUND)
                 is_whole = len(value) >= MIN_CELL and (
                     " " not in value or any(map(issued.is_mixed, value.split()))
@@ -279,15 +285,23 @@ def _in_columns(plain: str) -> Iterator[MarkedSpan]:
                     yield MarkedSpan(begin, begin + len(value), kind)
 
 
-def _cells(line: str, head: str, sign: str) -> Iterator[tuple[int, int]]:
-    """Yield where the cells of a table's line are: between its signs, else below the words of its head."""
-    if sign in head:
+def _starts(head: str, sign: str) -> list[int]:
+    """Return where the words of a table's head start, unless a sign parts its cells."""
+    if sign in head or "  " not in head.strip():
+        return []
+    return [0, *(gap.end() for gap in re.finditer(r"(?<=\S)  +(?=\S)", head))]
+
+
+def _cells(line: str, sign: str, starts: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield where the cells of a table's line are: below the words of its head, or between its signs."""
+    if starts:
+        # A head may have thousands of words, and as many lines below it may be short.
+        within = starts[: bisect.bisect_left(starts, len(line))]
+        yield from itertools.pairwise([*within, len(line)])
+    else:
         masked = QUOTED_CELL.sub(lambda cell: cell[0].replace(sign, "_"), line)
         ends = [place.start() for place in re.finditer(re.escape(sign), masked)]
         yield from zip([0, *(end + 1 for end in ends)], [*ends, len(line)], strict=True)
-    elif "  " in head.strip():
-        starts = [0, *(gap.end() for gap in re.finditer(r"(?<=\S)  +(?=\S)", head))]
-        yield from ((at, end) for at, end in itertools.pairwise([*starts, len(line)]) if at < end)
 
 
 def _on_lines(plain: str) -> Iterator[MarkedSpan]:

@@ -36,6 +36,19 @@ def test_the_summary_counts_records_by_their_path() -> None:
     assert extraction.selectors == ('path="$.a[0]"',)
 
 
+def test_a_key_of_any_length_is_not_repeated_in_each_line_below_it() -> None:
+    fields = {f"a{at}": at for at in range(500)}
+    long = "k" * 10_000
+    for value in ({long: fields}, [{long: fields}] * 2, {long: [[fields, fields]] * 9}):
+        assert sum(map(len, shown(value))) < 200_000
+
+
+def test_a_row_shows_its_own_columns_in_the_order_of_the_table() -> None:
+    rows = [{"id": f"r-{at}", "b": "x" * 99, "a": "y" * 99} for at in range(3)]
+    [*_, last] = shown([*rows, {"a": "1" * 99, f"only{3}": 4, "b": "2" * 99, "id": "r-3"}])
+    assert last == f"  b={'2' * 99}, a={'1' * 99}, only3=4"
+
+
 def test_a_short_list_of_scalars_stands_in_its_place() -> None:
     assert shown({"name": "x", "tags": ["red", "blue"]}) == ["name=x, tags=[red, blue]"]
 

@@ -79,3 +79,16 @@ def test_a_note_after_a_short_numbered_part_makes_no_table_of_its_numbers() -> N
     found = unwrap.output_of(f"{part}\n[result-id: r58]")
     assert (found.is_numbered, found.first_number) == (True, 154)
     assert found.body.startswith("| GET | /rooms/154 |\n")
+
+
+DUMP = "".join(f"{number:6}\tline {number}\n" for number in range(1, 61))
+
+
+def test_the_lines_that_a_dump_leaves_out_are_bounded_together() -> None:
+    gaps = "".join(f"{100_000 * number:6}\tx\n" for number in range(1, 99))
+    assert unwrap.output_of(DUMP + gaps).body.count("\n") < unwrap.MAX_MISSING + 200
+
+
+def test_lines_without_a_number_join_the_numbered_one_before_them() -> None:
+    output = unwrap.output_of(DUMP + "and more\n  of it\n\n    62\tline 62\n")
+    assert output.body.split("\n")[59:] == ["line 60 and more of it", "", "line 62"]

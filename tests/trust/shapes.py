@@ -1,4 +1,4 @@
-"""Texts of 264 shapes in any size: pieces of code, markup, secrets and data, in five arrangements.
+"""Texts of 271 shapes in any size: pieces of code, markup, secrets and data, in five arrangements.
 
 Nothing here is random. `python -m tests.trust.shapes [CHARACTERS]` prints what each costs, the dearest
 last, and ends with exit status 1 where one takes more than a second of CPU a megabyte.
@@ -83,8 +83,43 @@ ARRANGEMENTS: dict[str, Callable[[str, int], str]] = {
 }
 
 
+NUMBERED = "".join(f"{n:6}\ta line\n" for n in range(1, 61))
+"""The start of what a tool printed with line numbers."""
+
+
+def records(characters: int) -> str:
+    """500 records, each with keys that no other has."""
+    keys = max(1, characters // 500 // 14)
+    return json.dumps([{f"k{at}_{n}": 1 for n in range(keys)} for at in range(500)])
+
+
+def below_a_long_key(inner: Callable[[int], object]) -> Callable[[int], str]:
+    """Return what makes an object of one key, which is half of it."""
+    return lambda size: json.dumps({"k" * (size // 2): inner(size // 2)})
+
+
+DOCUMENTS: dict[str, Callable[[int], str]] = {
+    "numbered lines, then bare ones": lambda size: NUMBERED + "x\n" * (size // 2),
+    "numbered lines with gaps": lambda size: (
+        NUMBERED + "".join(f"{100 * n:6}\tx\n" for n in range(1, size // 9))
+    ),
+    "records with keys of their own": records,
+    "fields below a long key": below_a_long_key(
+        lambda size: {f"a{n}": n for n in range(size // 14)}
+    ),
+    "tables below a long key": below_a_long_key(
+        lambda size: [[{"a": 1}, {"a": 2}] for _ in range(size // 24)]
+    ),
+    "texts below a long key": below_a_long_key(lambda size: ["x" * 300] * (size // 304)),
+    "a wide head above short rows": lambda size: (
+        "password  " + "  ".join(f"c{n:04}" for n in range(size // 14)) + "\n" + "a\n" * (size // 4)
+    ),
+}
+
+
 def shapes() -> Iterator[tuple[str, Callable[[int], str]]]:
-    """Yield the name of each shape and what makes it: every piece in two arrangements or three."""
+    """Yield the name of each shape and what makes it: every piece in two arrangements or three, and documents."""
+    yield from DOCUMENTS.items()
     names = list(ARRANGEMENTS)
     for at, (name, piece) in enumerate(EVERY.items()):
         for step in range(3 if at < 16 else 2):
