@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout, suppress
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -35,22 +36,7 @@ PricedAs = Annotated[
 ]
 
 
-HELP = """Replay recorded sessions and print what each strategy costs and what it hides.
-
-tokens, net cost: in percent of sending everything, cached tokens at their price. A call with a \
-hidden value or line is charged one recall: its view again at the cached price, and a slice of 400 \
-tokens at the write price, or of 2,000 tokens where a line is hidden.
-
-values, lines: of the values (names, ids, paths, numbers) and of the whole lines that tool results \
-brought and that the agent wrote again, the share that stood in the view when it wrote them.
-
-own: the same for whole lines that the agent's own calls brought; no recall is charged for them.
-
-read: of the tokens of the results that the agent asked to read (files, pages, documents, answers \
-of sub-agents; code or prose, 1,000 tokens or more), the share that stood in full in the next view.
-
-if read: the net cost if the agent recalls each of the other results in full, in one more call each.
-"""
+HELP = resources.files(__package__).joinpath("replay.txt").read_text("utf-8")
 
 
 def replay(  # noqa: PLR0913, PLR0917 - one parameter an option

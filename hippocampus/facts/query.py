@@ -316,15 +316,8 @@ def load(  # noqa: PLR0913 - each is one filter
     """
     now = tables.clock()
     limit = LIMIT if limit is None else limit
-    query = RecallQuery(
-        agent or tables.agent,
-        now,
-        now,
-        now,
-        scopes=scopes,
-        other_roles=UNLOADED_ROLES,
-        hearsay=False,
-    )
+    whose, times = agent or tables.agent, (now, now, now)
+    query = RecallQuery(whose, *times, scopes, other_roles=UNLOADED_ROLES, hearsay=False)
     budget = token_budget - min(FRAME_TOKENS, token_budget // 2)
     # The score of another store has strength and recency too, which fit any prompt.
     fitting = recall(tables, prompt, query, limit=MAX_FITTING, weights={}) if prompt.strip() else []

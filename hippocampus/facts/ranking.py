@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hippocampus.facts.words import words
 from hippocampus.storage.facts.rows import RankedRow
 
-NEIGHBOUR_STEPS = (-2, -1, 1, 2)
+REACH = (-2, -1, 1, 2)
 """How far the turns are that count for one."""
 NEIGHBOUR_SHARE = 0.4
 """How much a word counts that such a turn holds; an answer holds the words of its question."""
@@ -22,9 +22,9 @@ PARAGRAPH_CHARACTERS = 250
 """A text of more characters than this holds a word by chance: it counts by the root of its length."""
 REPETITION_SHARE = 0.1
 """What a further turn that holds a word adds."""
-NEIGHBOUR_COSINE_SHARE = 0.2
+NEIGHBOUR_COSINE = 0.2
 """How much the cosine of a turn counts for one at this distance."""
-MIN_NEIGHBOUR_COSINE = 0.1
+MIN_NEAR_COSINE = 0.1
 """Under this a cosine has no weight for the turns next to it."""
 SINGLE_WORDS_POWER = 1.5
 """The power of the share of words in a memory that is no turn: nothing next to it holds the others."""
@@ -35,7 +35,7 @@ MIN_COSINE = 0.25
 CONVERSATION_TURNS = 3
 CONVERSATION_SHARE = 0.15
 """The share of the mean of the best scores in its conversation that a turn gets where there are no vectors."""
-OTHER_SPEAKER_SHARE = 0.8
+OTHERS_SHARE = 0.8
 """What a turn keeps of its score where the query names who speaks, and another one does; or where an assistant does, since it is the user's memory."""
 QUESTION_SHARE = 0.85
 """The share of its score that a turn keeps which ends with a question."""
@@ -67,17 +67,15 @@ def relevance(found: Matches, asked: Collection[str]) -> dict[int, tuple[float, 
             continue
         if one.is_turn:
             nearby = (found.cosines.get(other, 0.0) for other, _ in near[row])
-            shared = NEIGHBOUR_COSINE_SHARE * sum(
-                value for value in nearby if value >= MIN_NEIGHBOUR_COSINE
-            )
+            shared = NEIGHBOUR_COSINE * sum(value for value in nearby if value >= MIN_NEAR_COSINE)
             score = worded + max(0.0, own) + density_of(one) * shared
         elif not found.cosines:
             score = worded
         else:
             distinct = max(0.0, found.distinct.get(row, 0.0))
             score = worded**SINGLE_WORDS_POWER + SINGLE_COSINE_SHARE * distinct
-        score *= (OTHER_SPEAKER_SHARE if row in others else 1.0) * (
-            QUESTION_SHARE if one.ends_asking else 1.0
+        score *= (OTHERS_SHARE if row in others else 1.0) * (
+            QUESTION_SHARE if one.ends_asking else 1
         )
         scores[row] = score, keyword
     if found.cosines:  # these bring the turns next to a hit by themselves
@@ -104,7 +102,7 @@ def places(rows: Iterable[RankedRow]) -> set[tuple[str, int]]:
         (one.session, one.turn + step)
         for one in rows
         if one.session and one.turn is not None
-        for step in NEIGHBOUR_STEPS
+        for step in REACH
         if one.turn + step >= 0
     }
 
@@ -119,10 +117,7 @@ def neighbours(rows: Collection[RankedRow]) -> dict[int, list[tuple[int, int]]]:
     for turns in talks.values():
         for turn, here in turns.items():
             nearby = [
-                (row, step)
-                for step in NEIGHBOUR_STEPS
-                if turn + step in turns
-                for row in turns[turn + step]
+                (row, step) for step in REACH if turn + step in turns for row in turns[turn + step]
             ]
             near |= dict.fromkeys(here, nearby)
     return near

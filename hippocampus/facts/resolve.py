@@ -71,7 +71,11 @@ def endings(
     )
     said = list(itertools.islice(known, MAX_COMPARED))
     found = _by_relation(new, said) if new.moves else []
-    found += _by_value(new, said) if new.sets else []
+    found += [
+        Ending(row, sentence, value, "the same words have another value since")
+        for row, sentence, _ in said
+        if new.sets and (value := replaced_value(sentence, new.text))
+    ]
     for denial in new.ended:
         found += _by_denial(denial, said)
     for clause in new.denied:
@@ -108,15 +112,6 @@ def _by_relation(new: Statement, said: Sequence[KnownSentence]) -> list[Ending]:
         for theirs in old.relations
         if (key(ours.subject), ours.predicate) == (key(theirs.subject), theirs.predicate)
         and key(ours.object) != key(theirs.object)
-    ]
-
-
-def _by_value(new: Statement, said: Sequence[KnownSentence]) -> list[Ending]:
-    """Return the sentences that have another value in the same words."""
-    return [
-        Ending(row, sentence, value, "the same words have another value since")
-        for row, sentence, _ in said
-        if (value := replaced_value(sentence, new.text))
     ]
 
 
