@@ -37,33 +37,26 @@ WIDE = 118
 
 def print_outcome(outcome: dict[str, Any], console: Console) -> None:
     """Print a table per source and, if there are several, one of all sources."""
-    sources = outcome["sources"]
-    for name, summary in sources.items():
-        _print_summary(name, summary, outcome, console)
+    sources = list(outcome["sources"].items())
     if len(sources) > 1:
-        _print_summary("all sources", outcome["total"], outcome, console)
-    for sentence in left_out(outcome):
-        console.print(sentence, markup=False, style="dim")
-
-
-def _print_summary(
-    name: str, summary: dict[str, Any], outcome: dict[str, Any], console: Console
-) -> None:
-    raw = summary["raw"]
-    recordings = counted(raw["recordings"], "recording")
-    console.print(f"\n{name}: {recordings}", markup=False, style="bold")
-    console.print(shares_of_raw(raw), markup=False, style="dim")
-    best = summary["best_other"]
+        sources.append(("all sources", outcome["total"]))
     styles = {outcome["ours"]: "bold", outcome["floor"]: "dim"}
     is_narrow = console.width < WIDE
-    figures = summary["strategies"]
-    table = figures_table("strategy", figures, narrow=is_narrow, styles=styles, starred=best)
-    if best and outcome["floor"]:
-        table.caption = "* the cheapest of the others"
-        table.caption_justify = "left"
-    console.print(table)
-    for sentence in sentences(summary, outcome):
-        console.print(sentence, markup=False)
+    for name, summary in sources:
+        raw, best = summary["raw"], summary["best_other"]
+        recordings = counted(raw["recordings"], "recording")
+        console.print(f"\n{name}: {recordings}", markup=False, style="bold")
+        console.print(shares_of_raw(raw), markup=False, style="dim")
+        figures = summary["strategies"]
+        table = figures_table("strategy", figures, narrow=is_narrow, styles=styles, starred=best)
+        if best and outcome["floor"]:
+            table.caption = "* the cheapest of the others"
+            table.caption_justify = "left"
+        console.print(table)
+        for sentence in sentences(summary, outcome):
+            console.print(sentence, markup=False)
+    for sentence in left_out(outcome):
+        console.print(sentence, markup=False, style="dim")
 
 
 def shares_of_raw(raw: dict[str, Any]) -> str:
@@ -110,7 +103,7 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]
     """Yield sentences on the savings, the hidden values and lines, and the distance to the floor."""
     raw, strategies = summary["raw"], summary["strategies"]
     ours, everything = strategies[outcome["ours"]], strategies[outcome["everything"]]
-    yield from _saved(summary, outcome, ours, everything)
+    yield from _saved(summary, outcome)
     yield from _hidden(ours)
     if outcome["floor"]:
         yield (
@@ -129,13 +122,9 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]
         yield _decisive_steps(ours, others)
 
 
-def _saved(
-    summary: dict[str, Any],
-    outcome: dict[str, Any],
-    ours: Mapping[str, Any],
-    everything: Mapping[str, Any],
-) -> Iterator[str]:
+def _saved(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]:
     """Yield what was saved, at which prices."""
+    ours, everything = (summary["strategies"][outcome[name]] for name in ("ours", "everything"))
     named, otherwise = summary["priced_as"], outcome["prices"]
     if set(named) <= {otherwise["name"]}:
         prices, detail = otherwise["name"], f"cached tokens at {otherwise['read']:g}"

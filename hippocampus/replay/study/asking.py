@@ -13,11 +13,10 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import resources
 from math import ceil
 from pathlib import Path
 from random import Random
-from string import Template, ascii_uppercase
+from string import ascii_uppercase
 from typing import Any, TypeVar
 
 from hippocampus import recall
@@ -28,6 +27,7 @@ from hippocampus.formats.usage import Usage
 from hippocampus.replay.study import transcript
 from hippocampus.replay.study.cases import answer_recall
 from hippocampus.replay.study.folder import RAW, StudyFolder
+from hippocampus.replay.study.transcript import PROMPTS
 from hippocampus.replay.study.wires import Wire, ask_in_turn, list_price, wire_of
 from hippocampus.storage import files
 
@@ -45,23 +45,10 @@ MAX_QUALITY = 4
 ANSWERS = "answers.jsonl"
 LONG_LINE = re.compile(r".{1500}(?=.)")
 """Lines are wrapped, since programs that show files to agents cut lines of some thousand characters."""
-IN_FILE = (
-    "Read to the last line of this file, which is END; a line that ends with ⤶ goes on in the next.\n"
-    f"Append one line of JSON to {ANSWERS} in the folder of this file:"
-)
-AS_ANSWER = "Answer with one JSON object and nothing else:"
-AS_CALLS = (
-    "Make its calls with your tools, which run nothing here, or answer with one JSON object and "
-    "nothing else:"
-)
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]")
 """The characters that a provider refuses in the name of a tool."""
 MAX_NAME_CHARACTERS = 64
 AGAIN = "Answer with the whole JSON object and nothing else. The problem was: "
-PROMPTS = {
-    path.name.removesuffix(".txt"): Template(path.read_text("utf-8"))
-    for path in resources.files(__package__).joinpath("prompts").iterdir()
-}
 
 
 def estimate(folder: StudyFolder) -> list[str]:
@@ -116,8 +103,9 @@ def judge_steps(folder: StudyFolder) -> Iterator[str]:
 def _question(folder: StudyFolder, name: str, path: Path | None) -> str:
     """Return the text for the reader of a case or the judge of a judgement, in a file or for a model."""
     rule, case = transcript.RULE, folder.by_id().get(name)
-    how = IN_FILE if path else AS_CALLS if case else AS_ANSWER
-    fields = {"how": how, "case": f'"case": "{name}", ' if path else ""}
+    how = PROMPTS["in_file" if path else "as_calls" if case else "as_answer"]
+    asks = how.substitute(answers=ANSWERS).rstrip("\n")
+    fields = {"how": asks, "case": f'"case": "{name}", ' if path else ""}
     if case is None:
         whole = folder.cases(name.rpartition("-")[0])[0]
         parts = [PROMPTS["judge"].substitute(fields), transcript.text_of_conversation(whole)]

@@ -51,12 +51,6 @@ view often is the whole list."""
 BASELINES = {RAW: send_everything, OFFLOAD: offload_on_arrival}
 RECALL_TOKENS = 2_000
 """The most tokens of a recall of an offloaded result."""
-OFFLOADED = (
-    "Read stored content. A tool result that ends with [offloaded: …] is the beginning of a longer "
-    "one, which is stored in full. Call this where your next step needs something that the "
-    "conversation does not show, with the id of its call as entry_id, and request that part: by "
-    "line numbers, by a regular expression, by a path or by words."
-)
 
 
 def prepare(
@@ -206,7 +200,8 @@ def _cases(
         cost = prices.call_cost(sum(weights[: reading.kept]), sum(weights))
         tools = recorded_tools
         if view != whole:
-            text = OFFLOADED if condition == OFFLOAD else recall.DESCRIPTION
+            offloaded = transcript.PROMPTS["offloaded"].template.rstrip("\n")
+            text = offloaded if condition == OFFLOAD else recall.DESCRIPTION
             own = {"name": recall.TOOL_NAME, "description": text, "parameters": recall.PARAMETERS}
             tools = [*(tool for tool in tools if tool["name"] != recall.TOOL_NAME), own]
         same = next((case for case in cases if (case.tools, case.view) == (tools, view)), None)

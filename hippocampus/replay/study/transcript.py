@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
+from string import Template
 from typing import Any
 
 from hippocampus.formats import json_text
@@ -14,6 +16,11 @@ from hippocampus.replay.recording import Recording
 from hippocampus.replay.study.folder import StudyCase
 
 RULE = "══════"
+PROMPTS = {
+    path.name.removesuffix(".txt"): Template(path.read_text("utf-8"))
+    for path in files(__package__).joinpath("prompts").iterdir()
+}
+"""The questions to readers and judges, and the ways to answer: in a file, by calls, or as JSON."""
 
 
 def numbered(messages: Iterable[Message]) -> list[Message]:
