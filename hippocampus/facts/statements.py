@@ -21,6 +21,15 @@ _CLAUSE = (
     r"\s*[,;:，；：،؛—–]\s+|\s*[，；：،؛]\s*|(?<=[\u3040-\u30ff\u3400-\u9fff])[,;:、]|\s+[—–-]\s+|(?<=\w\w[.!?])(?<!\b[DM]r\.)\s+"
     r"|\s+(?:{but_words})\s+|\s+(?=(?:{and_words})\s+(?:{now_words})\b)"
 )
+AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
+_INTERJECTION = r"^(?:\W*(?:{interjections})(?!\w)\W*)+"
+_CONDITION = r"^\W*(?:{conditions})\b"
+_CLAUSE_START = re.compile(r"[,;:，；：、。]")
+_EDGES = " ,，、.!。！।"
+"""The signs around a clause."""
+_WHEN = r"^(?:{when})(?:\s*[,，、]\s*|\s+)|(?:\s*[,，、]\s*|\s+)(?:{when})$"
+"""A point in time or a reason, at either end of a clause."""
+_ERROR = re.compile(r"\b(?:failed|fails|crashed|exception|traceback|error)\b", re.IGNORECASE)
 MAX_SUBJECT_WORDS, MAX_VALUE_WORDS = 8, 6
 MAX_STATEMENT = 600
 SHORT = 5
@@ -154,10 +163,6 @@ def _clauses(text: str, rules: SpokenLanguage) -> list[str]:
     return [part for part in expression(_CLAUSE, rules.code).split(text) if part]
 
 
-_INTERJECTION = r"^(?:\W*(?:{interjections})(?!\w)\W*)+"
-_CONDITION = r"^\W*(?:{conditions})\b"
-
-
 def _swaps(plain: str, rules: SpokenLanguage, *, adds: bool, moves: bool) -> Iterator[Swap]:
     for rule in [*(() if adds else rules.swaps), *(rules.moves if moves else ())]:
         for found in _wordings(rule, plain):
@@ -188,16 +193,9 @@ def _wordings(rule: str, plain: str) -> Iterator[dict[str, str]]:
             yield values | {"around": " ".join(around)}
 
 
-_CLAUSE_START = re.compile(r"[,;:，；：、。]")
-
-
 def _bare(clause: str, rules: SpokenLanguage) -> str:
     """Return a clause without a point in time or a reason at its ends."""
     return expression(_WHEN, rules.code).sub("", clause.strip(_EDGES)).strip(_EDGES)
-
-
-_EDGES = " ,，、.!。！।"
-_WHEN = r"^(?:{when})(?:\s*[,，、]\s*|\s+)|(?:\s*[,，、]\s*|\s+)(?:{when})$"
 
 
 def _cut(value: str, *, last: bool = False) -> str:
@@ -222,9 +220,6 @@ def _ended(clauses: Sequence[str], rules: SpokenLanguage) -> Iterator[Denial]:
                 yield Denial(before, after)
             else:
                 yield Denial("", f"{before} {after}")
-
-
-AND = r"\s+(?:{and_words})\s+|\s+(?=و\w)"
 
 
 def _relations(clauses: Sequence[str], rules: SpokenLanguage) -> tuple[Relation, ...]:
@@ -287,6 +282,3 @@ def worded_as(sentence: str) -> str:
 def type_of(sentence: str) -> str:
     """Return the type of a sentence: by its wording, else an error or a fact."""
     return worded_as(sentence) or ("error" if _ERROR.search(sentence) else "fact")
-
-
-_ERROR = re.compile(r"\b(?:failed|fails|crashed|exception|traceback|error)\b", re.IGNORECASE)

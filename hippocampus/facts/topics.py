@@ -28,6 +28,8 @@ MAX_LABEL_WORDS = 3
 MIN_PART = 5
 """How many letters of a word a compound with it has."""
 SHINGLE, UNSPACED_SHINGLE = 3, 2
+_NOT_OWN = re.compile(r"(?i)(?<!\bit)(?<!\b(?:here|that|what))['’]s\b|\w[._/]\w")
+"""A possessive, or a name with a dot or a slash in it."""
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
@@ -98,9 +100,6 @@ def foreign_label(line: str) -> str:
     is_of_others = persons(label[1]) or _NOT_OWN.search(label[1])
     is_own = len(named) <= MAX_LABEL_WORDS and is_known and not is_of_others
     return "" if is_own or pattern(rules.correction).search(label[1] + ":") else label[1]
-
-
-_NOT_OWN = re.compile(r"(?i)(?<!\bit)(?<!\b(?:here|that|what))['’]s\b|\w[._/]\w")
 
 
 def holds(text: str, wanted: frozenset[str]) -> bool:

@@ -27,6 +27,11 @@ from hippocampus.replay.readers.values import (
 )
 
 NAME = "otel"
+ANSWER_ROLES = {"assistant", "model", "ai"}
+RESULT_ROLES = {"tool", "function"}
+SYSTEM_ROLES = {"system", "developer"}
+INPUTS = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
+OUTPUTS = ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
 MODELS = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
 TOKENS = ("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
 READ = (
@@ -157,13 +162,6 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
         chain.append(call)
         ending[prefixes[-1]] = chain
     return chains
-
-
-ANSWER_ROLES = {"assistant", "model", "ai"}
-RESULT_ROLES = {"tool", "function"}
-SYSTEM_ROLES = {"system", "developer"}
-INPUTS = ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt")
-OUTPUTS = ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion")
 
 
 def _messages(attributes: JsonRecord, names: tuple[str, ...]) -> list[Item]:
