@@ -40,6 +40,19 @@ COSTS = ("raw_cost", "sent_cost")
 DOLLARS = ("saved_dollars", "edit_dollars", "recall_dollars", "resume_dollars")
 CACHES = {".cache", "archive-v0"}
 """Parts of the paths of the temporary environments of uvx and `pipx run`."""
+TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
+PROXY_KEY = "HIPPOCAMPUS_PROXY_KEY"
+GRACE_SECONDS = 1
+"""The time that a stopped server gives its open requests."""
+IDLE_SECONDS = 75
+"""How long a connection without a request stays open: a tool of an agent may take longer than uvicorn's
+five seconds, and a request that is sent while its connection is closed is lost."""
+INSTALL_MCP = (
+    'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
+    'CrewAI needs an older mcp, its own environment: pipx install "hippocampus-context[mcp]"'
+)
+INSTALL_OTEL = 'spans and metrics need: pip install "hippocampus-context[otel]"'
+INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 INSTALL_TOOL = 'first run uv tool install "hippocampus-context[mcp]", or pipx install'
 HOSTS = ", ".join(sorted(settings.HOSTS))
 
@@ -178,21 +191,6 @@ def _apply(changes: list[settings.SettingsChange], *, dry_run: bool) -> None:
         else:
             change.write()
             typer.echo(f"{change.path}: written")
-
-
-TOKEN = "HIPPOCAMPUS_MCP_TOKEN"  # noqa: S105 - the name of a variable
-PROXY_KEY = "HIPPOCAMPUS_PROXY_KEY"
-GRACE_SECONDS = 1
-"""The time that a stopped server gives its open requests."""
-IDLE_SECONDS = 75
-"""How long a connection without a request stays open: a tool of an agent may take longer than uvicorn's
-five seconds, and a request that is sent while its connection is closed is lost."""
-INSTALL_MCP = (
-    'the MCP server needs: pip install "hippocampus-context[mcp]"; or, where a framework such as '
-    'CrewAI needs an older mcp, its own environment: pipx install "hippocampus-context[mcp]"'
-)
-INSTALL_OTEL = 'spans and metrics need: pip install "hippocampus-context[otel]"'
-INSTALL_PROXY = 'the proxy needs: pip install "hippocampus-context[proxy]"'
 
 
 @contextlib.contextmanager

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PIPED_WIDTH = 120
 """Width of tables in a file or a pipe."""
+SHOWN_CHARACTERS = 100
 DEFAULT_STATE = Path(".hippocampus")
 PROGRESS_SECONDS = 60
 """Time between two lines of progress if stderr is not a terminal."""
@@ -216,8 +217,6 @@ Text = Annotated[str, Argument(callback=_text, help="The text; left out, stdin i
 Query = Annotated[str, Argument(help="What to look for; nothing loads the context.")]
 OneType = Annotated[str, Option("--type", help="Only this type; after !, all others.")]
 Importance = Annotated[float | None, Option(min=0, max=1, help="0 to 1.")]
-
-SHOWN_CHARACTERS = 100
 
 
 def verb(

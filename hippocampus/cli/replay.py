@@ -34,8 +34,21 @@ if TYPE_CHECKING:
 PricedAs = Annotated[
     str, Option(help=f"Whose prices; `recorded`: each one's own, else {DEFAULT_MODEL}'s.")
 ]
-
-
+TO_ANSWER = (
+    "Each folder named above is for one reader or judge. Its files ask for a line of JSON each in "
+    "its answers.jsonl; docs/how-to/study.md has more."
+)
+TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
+USUAL_CALL = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
+USUAL_CALLS = 80
+"""The calls of a pair of attempts."""
+FIGURES = ("solved", "calls", *TOKENS, "dollars", "seconds", "recalls")
+"""The rows of a trial's table."""
+WAYS = {
+    "plain_fts5": "plain FTS5",
+    "without_model": "without a model",
+    "with_embedding": "with the embedding",
+}
 HELP = resources.files(__package__).joinpath("replay.txt").read_text("utf-8")
 
 
@@ -257,12 +270,6 @@ def tune(
     terminal.print(f"Written to {out}:\n{text}", markup=False)
 
 
-TO_ANSWER = (
-    "Each folder named above is for one reader or judge. Its files ask for a line of JSON each in "
-    "its answers.jsonl; docs/how-to/study.md has more."
-)
-
-
 def study(  # noqa: PLR0913, PLR0917 - one parameter an option
     folder: Annotated[
         Path, Option("--out", help="The folder of the study, made if it does not exist.")
@@ -359,13 +366,6 @@ def study_recall(
     typer.echo(answered(case, arguments))
 
 
-TOKENS = ("input_tokens", "cached_tokens", "output_tokens")
-USUAL_CALL = Usage(input_tokens=2_000, cache_read_tokens=18_000, output_tokens=300)
-USUAL_CALLS = 80
-"""The calls of a pair of attempts."""
-FIGURES = ("solved", "calls", *TOKENS, "dollars", "seconds", "recalls")
-
-
 def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
     tasks: Annotated[
         Path,
@@ -448,11 +448,6 @@ def _trial_plan(pairs: int, calls: int, model: str, budget: float) -> str:
 bench = typer.Typer(
     help="Measure retrieval on public data sets.", no_args_is_help=True, add_completion=False
 )
-WAYS = {
-    "plain_fts5": "plain FTS5",
-    "without_model": "without a model",
-    "with_embedding": "with the embedding",
-}
 
 
 @bench.command()

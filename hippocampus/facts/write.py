@@ -144,7 +144,9 @@ def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
                 one = replace(item, content=draft.content, intensity=intensity, type=kind)
                 statement = read(draft.content)
                 relations = tuple(stated) or statement.relations
-                requests.append(MemoryRequest(one, "fact", text, statement, relations))
+                requests.append(
+                    MemoryRequest(one, "fact", raw=text, statement=statement, relations=relations)
+                )
             return requests
     own = own_words(text)
     found = [sentence for sentence in sentences(own) if not sentence.endswith(("?", "？", "؟"))]
@@ -162,9 +164,8 @@ def claim(item: Item) -> MemoryRequest:
     kind = item.type or ("note" if statement.hearsay else type_of(item.content))
     is_hearsay = statement.hearsay and item.origin.role in TRUSTED_ROLES
     tags = tuple(dict.fromkeys([*item.tags, HEARSAY])) if is_hearsay else item.tags
-    return MemoryRequest(
-        replace(item, type=kind, tags=tags), "fact", "", statement, statement.relations
-    )
+    kept = replace(item, type=kind, tags=tags)
+    return MemoryRequest(kept, "fact", statement=statement, relations=statement.relations)
 
 
 def verbatim(item: Item) -> MemoryRequest:

@@ -25,6 +25,8 @@ MAX_MARKS = 4
 """The most marks in one request (Anthropic, OpenAI)."""
 OWN_MARKS = 2
 """Marks that we add to the one that a host sets at the end of its messages."""
+UNSEEN_MARKS = 1
+"""Marks left free for the system prompt and the tools, which a session cannot see."""
 CALL_SECONDS = 20.0
 """Time between two calls where no times are recorded: recorded medians are 6 to 22 seconds."""
 RUNS = frozenset(("call", "result"))
@@ -233,10 +235,6 @@ class PromptCache:
     def _is_alive(self, key: int, seconds: float) -> bool:
         touched = self._entries.get(key)
         return touched is not None and seconds - touched <= self.prices.cache_seconds
-
-
-UNSEEN_MARKS = 1
-"""Marks left free for the system prompt and the tools, which a session cannot see."""
 
 
 class Marker:

@@ -61,7 +61,8 @@ def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
             if agent and calls and calls <= own_calls:
                 continue  # A copy of the main conversation, for its summary.
             for context in contexts:
-                yield RawConversation("chat", _joined(context, usage), agent, prompt, model=model)
+                joined = _joined(context, usage)
+                yield RawConversation("chat", joined, agent, system_prompt=prompt, model=model)
 
 
 def _call_ids(contexts: Sequence[Sequence[JsonRecord]]) -> set[str]:

@@ -6,6 +6,7 @@ State changes, and events that are only displayed, are not read.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from hippocampus.replay.readers.raw import (
     RawConversation,
@@ -24,9 +25,13 @@ NOT_SENT = {"agent_state_changed", "null", "recall"}
 NOT_CALLS = {"message", "system", "recall", "change_agent_state", "condensation", "null"}
 """Actions that are not calls of tools."""
 NOT_ARGUMENTS = ("thought", "final_thought")
-_Sent = tuple[int, RawMessage]
-"""The id of an event, and its message."""
 KNOWLEDGE = ("repo_instructions", "additional_agent_instructions", "conversation_instructions")
+
+
+class _Sent(NamedTuple):
+    event: int
+    """The id of the event that has the message."""
+    message: RawMessage
 
 
 def is_own(record: JsonRecord) -> bool:
@@ -47,13 +52,16 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     for event in events:
         if event.get("action") == "condensation":
             following = _condensed(contexts[-1], event.record("args"))
-            if has_answer([message for _, message in contexts[-1][first_new:]]):
+            if has_answer([sent.message for sent in contexts[-1][first_new:]]):
                 contexts.append(following)
             contexts[-1], first_new = following, len(following)
             continue
-        contexts[-1] += [(event.count("id"), message) for message in _messages(event, responses)]
+        number = event.count("id")
+        contexts[-1] += [_Sent(number, message) for message in _messages(event, responses)]
     return [
-        RawConversation("chat", [message for _, message in context], "", prompt, tools)
+        RawConversation(
+            "chat", [sent.message for sent in context], system_prompt=prompt, tools=tools
+        )
         for context in contexts
     ]
 
@@ -63,16 +71,16 @@ def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
     ids = {as_count(number) for number in as_list(arguments.get("forgotten_event_ids"))}
     first = min(ids, default=start)
     kept = [
-        (event, message._replace(usage=None))
-        for event, message in context
-        if event not in ids and not start <= event <= end
+        sent._replace(message=sent.message._replace(usage=None))
+        for sent in context
+        if sent.event not in ids and not start <= sent.event <= end
     ]
     summary = arguments.text("summary")
     if not summary:
         return kept
-    before = [pair for pair in kept if pair[0] < first]
+    before = [sent for sent in kept if sent.event < first]
     # The summary has the id of the first forgotten event, so that the next summary replaces it.
-    return [*before, (first, RawMessage.user(summary)), *kept[len(before) :]]
+    return [*before, _Sent(first, RawMessage.user(summary)), *kept[len(before) :]]
 
 
 def _messages(event: JsonRecord, responses: set[str]) -> Iterator[RawMessage]:

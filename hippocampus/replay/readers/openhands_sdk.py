@@ -48,7 +48,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
         for usage in as_record(metrics).records("token_usages")
     }
     contexts = (list(_messages(context, usages)) for context in _contexts(records))
-    return [RawConversation("chat", messages, "", prompt) for messages in contexts]
+    return [RawConversation("chat", messages, system_prompt=prompt) for messages in contexts]
 
 
 def _contexts(events: Iterable[JsonRecord]) -> Iterator[list[JsonRecord]]:
