@@ -5,16 +5,15 @@ A digest decides which files it shows; no file system is read.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.conversation import Message, Part
+from hippocampus.formats.conversation import Part
 from hippocampus.formats.tool_calls import (
     PATCHED,
     file_key,
@@ -116,38 +115,37 @@ class WorkFile:
             self.pieces, self.unfollowed = [Piece(first or 1, fresh)], 0
             return
         if first:
-            self._put(Piece(first, fresh))
+            self._put(first, fresh)
             return
-        found = ((piece, _place_of(texts, piece)) for piece in self.pieces)
-        known, at = next((pair for pair in found if pair[1] is not None), (None, None))
-        if known is None or at is None:
-            self.pieces.append(Piece(0, fresh))
-        elif known.first:
-            self._put(Piece(max(1, known.first + at), fresh))
-        else:
-            known.lines[max(0, at) : at + len(texts)] = fresh
+        for piece in self.pieces:
+            if (at := _place_of(texts, piece)) is None:
+                continue
+            if piece.first:
+                self._put(max(1, piece.first + at), fresh)
+            else:
+                piece.lines[max(0, at) : at + len(texts)] = fresh
+            return
+        self.pieces.append(Piece(0, fresh))
 
-    def _put(self, new: Piece) -> None:
+    def _put(self, first: int, lines: Sequence[Line]) -> None:
         """Put lines with a known place over those that were there.
 
         A text that shares lines with them has its place by these, under all other lines.
         """
-        texts = [line.text for line in new.lines]
-        kept, loose = [new, *_outside(new, (piece for piece in self.pieces if piece.first))], []
-        for piece in (piece for piece in self.pieces if not piece.first):
-            if (at := _place_of(texts, piece)) is None:
+        placed = dict(enumerate(lines, first))
+        loose: list[Piece] = []
+        for piece in self.pieces:
+            at = 0 if piece.first else _place_of([line.text for line in lines], piece)
+            if at is None:
                 loose.append(piece)
-                continue
-            rest = [Piece(max(1, new.first - at), piece.lines)]
-            for other in kept:
-                rest = [*_outside(other, rest)]
-            kept += rest
-        self.pieces = []
-        for piece in sorted(kept, key=lambda piece: piece.first):
-            if self.pieces and self.pieces[-1].end == piece.first:
-                self.pieces[-1].lines += piece.lines
             else:
-                self.pieces.append(piece)
+                start = piece.first or max(1, first - at)
+                placed = dict(enumerate(piece.lines, start)) | placed
+        self.pieces = []
+        for number in sorted(placed):
+            if not self.pieces or self.pieces[-1].end != number:
+                self.pieces.append(Piece(number, []))
+            self.pieces[-1].lines.append(placed[number])
         self.pieces += loose
 
     def write(self, text: str, turn: int) -> None:
@@ -188,15 +186,6 @@ def _place_of(texts: Sequence[str], piece: Piece) -> int | None:
     return max(starts, key=starts.__getitem__) if is_shared else None
 
 
-def _outside(new: Piece, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield the parts of pieces before and after the lines of a new one."""
-    for piece in pieces:
-        before = piece.lines[: max(0, new.first - piece.first)]
-        after = piece.lines[max(0, new.end - piece.first) :]
-        parts = (Piece(piece.first, before), Piece(max(piece.first, new.end), after))
-        yield from (part for part in parts if part.lines)
-
-
 @dataclass(slots=True)
 class WorkFiles:
     """The files that a list reads and changes, up to one of its messages."""
@@ -205,6 +194,7 @@ class WorkFiles:
     """The hashes of the words of the messages that were read."""
     _calls: dict[str, Part] = field(default_factory=dict)
     _files: dict[str, list[WorkFile]] = field(default_factory=dict)
+    """By the last part of their paths."""
 
     def read_to(self, end: int, history: History) -> None:
         """Read a list up to a message: from the last message read, or all of it if it has changed."""
@@ -212,51 +202,48 @@ class WorkFiles:
         start = len(known)
         if not known or start > end or known != history.keys[:start]:
             self._calls, self._files, start = {}, {}, 0
-        self.read_on(history.quotable_range(start, end), history.turns[start:end])
-        self.keys = [*history.keys[:end]]
-
-    def read_on(self, messages: Sequence[Message], turns: Sequence[int]) -> None:
-        """Read the next messages, with their turns."""
+        messages, turns = history.quotable_range(start, end), history.turns[start:end]
         for message, turn in zip(messages, turns, strict=True):
             for part in message.parts:
                 if part.kind == "call":
                     self._calls[part.call_id] = part
                 elif part.kind == "result" and part.call_id in self._calls and not part.is_error:
-                    _see(self._calls[part.call_id], part.text, turn, self._files)
+                    self._follow(self._calls[part.call_id], part.text, turn)
+        self.keys = [*history.keys[:end]]
+
+    def _follow(self, call: Part, result: str, turn: int) -> None:
+        """Take in what a call read from its files, or wrote into them."""
+        used = files_of(call.text, call.tool)
+        for path in used.paths:
+            same_name = self._files.setdefault(file_key(path), [])
+            file = next((known for known in same_name if is_one_file(known.path, path)), None)
+            if file is None:
+                file = WorkFile(path)
+                same_name.append(file)
+            file.path, file.turn = max(file.path, path, key=len), turn
+            if not used.read:
+                file.changed = turn
+                if used.is_whole:
+                    texts = texts_in(json_text.read(call.text, None))
+                    file.write(max(texts, key=len, default=""), turn)
+                    continue
+                edits = list(_edits(call.text, path))
+                for edit in edits:
+                    file.apply(edit, turn)
+                file.unfollowed += not edits
+            elif not points_back(result) and has_content(result):
+                output = output_of(result, asked_line(call.text))
+                lines = output.body.rstrip("\n").split("\n")
+                if lines[-1].startswith(("…", "...", "[", "(")) and is_notice(lines[-1]):
+                    lines.pop()
+                is_placed = output.is_numbered or output.first_number > 1
+                first = output.first_number if is_placed else 0
+                file.read(first, lines, turn, whole=used.is_whole)
 
     def newest(self) -> list[WorkFile]:
         """Return the files, the one that was read or changed last first."""
-        found = [file for known in self._files.values() for file in known]
+        found = [file for same_name in self._files.values() for file in same_name]
         return sorted(found, key=lambda file: -file.turn)
-
-
-def _see(call: Part, result: str, turn: int, files: dict[str, list[WorkFile]]) -> None:
-    used = files_of(call.text, call.tool)
-    for path in used.paths:
-        known = files.setdefault(file_key(path), [])
-        own = next((file for file in known if is_one_file(file.path, path)), None)
-        if own is None:
-            own = WorkFile(path)
-            known.append(own)
-        own.path, own.turn = max(own.path, path, key=len), turn
-        if used.read and (points_back(result) or not has_content(result)):
-            continue
-        if used.read:
-            output = output_of(result, asked_line(call.text))
-            lines = output.body.rstrip("\n").split("\n")
-            if lines[-1].startswith(("…", "...", "[", "(")) and is_notice(lines[-1]):
-                lines.pop()
-            placed = output.is_numbered or output.first_number > 1
-            own.read(output.first_number if placed else 0, lines, turn, whole=used.is_whole)
-            continue
-        own.changed = turn
-        if used.is_whole:
-            own.write(max(texts_in(json_text.read(call.text, None)), key=len, default=""), turn)
-        else:
-            edits = list(_edits(call.text, path))
-            for edit in edits:
-                own.apply(edit, turn)
-            own.unfollowed += not edits
 
 
 def _edits(arguments: str, path: str) -> Iterator[Edit]:
@@ -290,6 +277,13 @@ def _hunks(patch: str, path: str) -> Iterator[Edit]:
                 yield Edit("\n".join(old), "\n".join(new))
 
 
+class Place(NamedTuple):
+    """The place of a line in a file: the number of its piece, and its own in that."""
+
+    piece: int
+    at: int
+
+
 def described(
     file: WorkFile, budget_tokens: int, since: int, shown: AbstractSet[str] = frozenset()
 ) -> list[str]:
@@ -299,74 +293,76 @@ def described(
     the newest first, then an outline. A file that was only read, and not lately, is this and its first lines.
     `shown` are the identifiers that the digest has already.
     """
-    parts, weight = file.pieces, tokens.count(file.text)
+    pieces, weight = file.pieces, tokens.count(file.text)
     start = max(since, file.changed + 1)
-    fresh = [(number, at) for number, at in _places(parts) if parts[number].lines[at].read >= start]
-    written = sorted(_written(parts), key=lambda line: (-line[0], *line[1:]))
-    outline: Iterable[tuple[int, int]] = _outline(parts, shown)
+    every = [
+        Place(number, at) for number, piece in enumerate(pieces) for at in range(len(piece.lines))
+    ]
+    fresh = [place for place in every if pieces[place.piece].lines[place.at].read >= start]
+    written, outline = _written(pieces), _outline(pieces, shown)
     room = max(MIN_TOKENS, weight // CONSTANTS.outline_part)
     if not (fresh or written):  # prose and rows of data have no definitions, and name nothing
-        outline = itertools.chain(outline, _places(parts))
+        outline += every
         room = int(CONSTANTS.read_share * weight)
-    picked: list[set[int]] = [set() for _ in parts]
-    groups = ((fresh, budget_tokens), (written, budget_tokens), (outline, room))
-    for group, most in groups:
+    picked = set[Place]()
+    for group, most in ((fresh, budget_tokens), (written, budget_tokens), (outline, room)):
         left = min(most, budget_tokens)
-        for *_, part, at in group:
-            if at not in picked[part]:
-                cost = tokens.count(parts[part].lines[at].text) + NUMBER_TOKENS
+        for place in group:
+            if place not in picked:
+                cost = tokens.count(pieces[place.piece].lines[place.at].text) + NUMBER_TOKENS
                 if cost > left:  # a shorter line of the same group would be out of its context
                     break
                 left -= cost
                 budget_tokens -= cost
-                picked[part].add(at)
-    rows: list[str] = []
-    for piece, chosen in zip(parts, picked, strict=True):
-        before = -1
-        for at in sorted(chosen):
-            if (at != before + 1 or (before < 0 and rows)) and rows[-1:] != [GAP]:
-                rows.append(GAP)
-            text = piece.lines[at].text
-            rows.append(f"{piece.first + at}→{text}" if piece.first else text)
-            before = at
-        if 0 <= before < len(piece.lines) - 1:
-            rows.append(GAP)
-    return rows
+                picked.add(place)
+    return _rows(pieces, sorted(picked))
 
 
-def _places(parts: Sequence[Piece]) -> Iterator[tuple[int, int]]:
-    yield from ((number, at) for number, part in enumerate(parts) for at in range(len(part.lines)))
+def _written(pieces: Sequence[Piece]) -> list[Place]:
+    """Return the places at and around the lines that the agent wrote, the newest first."""
+    turns: dict[Place, int] = {}
+    for number, piece in enumerate(pieces):
+        written = [(-line.written, at) for at, line in enumerate(piece.lines) if line.written]
+        for before, at in sorted(written):
+            for near in range(at - CONTEXT_LINES, at + CONTEXT_LINES + 1):
+                if 0 <= near < len(piece.lines):
+                    turns.setdefault(Place(number, near), before)
+    return sorted(turns, key=lambda place: (turns[place], place))
 
 
-def _written(parts: Sequence[Piece]) -> Iterator[tuple[int, int, int]]:
-    """Yield the lines at and around those that the agent wrote: the turn, the part and the place."""
-    for number, part in enumerate(parts):
-        written = sorted((-line.written, at) for at, line in enumerate(part.lines) if line.written)
-        turns, end = dict[int, int](), len(part.lines)
-        for before, at in written:
-            for near in range(max(0, at - CONTEXT_LINES), min(at + CONTEXT_LINES + 1, end)):
-                turns.setdefault(near, -before)
-        yield from ((turn, number, near) for near, turn in turns.items())
-
-
-def _outline(parts: Sequence[Piece], shown: AbstractSet[str]) -> list[tuple[int, int]]:
+def _outline(pieces: Sequence[Piece], shown: AbstractSet[str]) -> list[Place]:
     """Return the places of definitions and headings, the least indented first, then other lines.
 
     Those come first that have most identifiers for their tokens which the digest does not show yet.
     """
-    heads: set[tuple[float, int, int]] = set()
-    named: list[tuple[float, int, int]] = []
-    for number, part in enumerate(parts):
-        texts = [line.text for line in part.lines[:MAX_LINES]]
-        heads |= {(0, number, at) for at, text in enumerate(texts) if text.startswith("#")}
-        heads |= {(found.depth, number, found.at) for found in definitions(texts)}
+    heads: set[tuple[float, Place]] = set()
+    named: list[tuple[float, Place]] = []
+    for number, piece in enumerate(pieces):
+        texts = [line.text for line in piece.lines[:MAX_LINES]]
+        heads |= {(0, Place(number, at)) for at, text in enumerate(texts) if text.startswith("#")}
+        heads |= {(found.depth, Place(number, found.at)) for found in definitions(texts)}
         seen = set(shown)
         for at, text in enumerate(texts):
             new = identifiers(text) - seen
             seen |= new
             if new and len(text) <= LINE_CHARACTERS:  # a line that does not fit ends the outline
-                named.append((-len(new) / size_of(text), number, at))
-    return [(number, at) for _, number, at in (*sorted(heads), *sorted(named))]
+                named.append((-len(new) / size_of(text), Place(number, at)))
+    return [place for _, place in (*sorted(heads), *sorted(named))]
+
+
+def _rows(pieces: Sequence[Piece], places: Sequence[Place]) -> list[str]:
+    """Return the lines at some places after their numbers, with a sign for lines that are left out."""
+    rows: list[str] = []
+    following: Place | None = None
+    for place in places:
+        piece, text = pieces[place.piece], pieces[place.piece].lines[place.at].text
+        if place != following and (following or place.at):
+            rows.append(GAP)
+        rows.append(f"{piece.first + place.at}→{text}" if piece.first else text)
+        following = Place(place.piece, place.at + 1)
+    if following and following.at < len(pieces[following.piece].lines):
+        rows.append(GAP)
+    return rows
 
 
 @kept_by_hash
