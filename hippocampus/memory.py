@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from hippocampus import prices
 from hippocampus.consolidation.scheduler import ConsolidationResources, ConsolidationScheduler
 from hippocampus.errors import ModelError, SealedError, StoreError
-from hippocampus.formats import reader
 from hippocampus.policy import Policy
 from hippocampus.policy import load as load_policy
 from hippocampus.prices import Prices
@@ -280,11 +279,7 @@ class Hippocampus:
         Raises:
             MessagesError: the list is in no known format.
         """
-        given, policy = reader.listed(items), self._resources.policy
-        if not policy.redacts:
-            return given
-        own, rules = reader.plain(given), Rules("", policy, self._resources.prices)
-        return reader.given_back(redacted_list(own, rules), own, given)
+        return redacted_list(items, Rules("", self._resources.policy, self._resources.prices))
 
     def unconsolidated(self) -> list[str]:
         """Return the ids of sessions without a consolidation at their end, open ones included."""

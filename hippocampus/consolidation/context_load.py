@@ -154,7 +154,9 @@ def _known(  # noqa: PLR0913, PLR0917 - one parameter an input
             decay=Decay(rate=resources.policy.decay_rate_of("memory")),
         )
         size = tokens.count(content)
-        record = Record(entry, origin, key, "text", "memory", "", "", size, Stage.FULL, "")
+        record = Record(
+            entry, origin, key, form="text", kind="memory", tokens=size, stage=Stage.FULL
+        )
         yield LoadLine(text, record, original)
     if 0 < shown < preferences:
         yield LoadLine(number_line(shown, preferences), None)

@@ -152,13 +152,13 @@ def explained(
     }
     now, later = (strength(entry, at, exponent, initial) for at in (turn, turn + 10))
     return Explanation(
-        round(now, 4),
-        round(later, 4),
-        entry.decay.rate,
-        {name: factor for name, factor in factors.items() if factor != 1},
-        entry.decay.floor,
-        entry.lifecycle.created,
-        entry.decay.last_access,
-        entry.strength,
-        entry.lifecycle.expires,
+        strength=round(now, 4),
+        in_ten_turns=round(later, 4),
+        rate=entry.decay.rate,
+        factors={name: factor for name, factor in factors.items() if factor != 1},
+        floor=entry.decay.floor,
+        made=entry.lifecycle.created,
+        last_access=entry.decay.last_access,
+        at_last_access=entry.strength,
+        expires=entry.lifecycle.expires,
     )

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -184,16 +184,17 @@ class Record:
     origin: EntryOrigin
     content: str
     """The key of the stored content."""
+    _: KW_ONLY
     form: str
     """The form in the message: `text`, `blocks`, `object`, or `messages` for a digest."""
     kind: str
     """The kind of content, such as `json`; `arguments` for the arguments of a call."""
-    tool: str
-    arguments: str
+    tool: str = ""
+    arguments: str = ""
     tokens: int
     """The tokens of the full content in the view."""
     stage: Stage
-    shown: str
+    shown: str = ""
     """The text that replaces the content at this stage; frozen once committed."""
 
     @property

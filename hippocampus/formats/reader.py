@@ -202,13 +202,13 @@ def read_on(
     ends = itertools.accumulate((len(message.raw) for message in fresh), initial=start)
     starts.extend(itertools.islice(ends, len(fresh)))
     return Reading(
-        adapter,
-        decisive,
-        grown(before.items, start, (item for message in fresh for item in message.raw)),
-        grown(before.messages, kept + again, fresh[again:]),
-        starts,
-        kept + again,
-        problem,
+        adapter=adapter,
+        decisive=decisive,
+        items=grown(before.items, start, (item for message in fresh for item in message.raw)),
+        messages=grown(before.messages, kept + again, fresh[again:]),
+        starts=starts,
+        kept=kept + again,
+        problem=problem,
     )
 
 

@@ -64,9 +64,9 @@ class HippocampusCallback(CustomLogger):  # type: ignore[misc]
     ) -> of.AgenticLoopPlan:
         """Return the next call: its messages end with the recalls and what they found."""
         found: list[ToolResult] = []
-        for call_id, _name, arguments in unanswered([tools]):
-            text = await self._adapter.aanswer(kwargs[SESSION], arguments)
-            found.append(ToolResult(call_id, text))
+        for call in unanswered([tools]):
+            text = await self._adapter.aanswer(kwargs[SESSION], call.text or "{}")
+            found.append(ToolResult(call.call_id, text))
         more = [*messages, tools, *reader.tool_results([tools], found)]
         patch = of.AgenticLoopRequestPatch(messages=more)
         return of.AgenticLoopPlan(run_agentic_loop=True, request_patch=patch)

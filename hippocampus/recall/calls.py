@@ -1,13 +1,13 @@
-"""The calls of the recall tool in a message list, and the errors that answer those without a slice.
+"""The calls of the recall tool in a message list, their answers, and the errors where nothing can be served.
 
-Pure: slices are made in `retrieval`; no list is changed. A text advises against a retry and names
-an alternative, with the call that made the content.
+Pure: what is served comes from the session; no list is changed. The text of an error advises against a retry and
+names an alternative, with the call that made the content.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from hippocampus.entries.entry import ARGUMENTS, ID, Record, storable
 from hippocampus.errors import RecallError, StoreError, nearest
 from hippocampus.formats import json_text, reader
-from hippocampus.formats.conversation import Item, Part
+from hippocampus.formats.conversation import Item, Part, ToolResult
 from hippocampus.formats.signatures import problem_of, unknown_arguments
 from hippocampus.indexing.frame import as_content
 from hippocampus.recall.definition import RecallRequest
@@ -51,8 +51,48 @@ class RecallCall:
     """The problem with the arguments, if they cannot be read; then no other field is set."""
 
 
-def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
-    """Return id, tool and arguments of the calls of the last assistant message that have no result yet.
+Serve = Callable[[RecallCall], str]
+"""Serves one recall, or raises `RecallError`."""
+
+
+def handle(
+    items: Sequence[Item],
+    serve: Serve,
+    images: Callable[[RecallCall], tuple[Item, ...]],
+    names: Container[str],
+    others: Mapping[str, Callable[[str], str]],
+) -> list[Item]:
+    """Return the items to append that answer the pending calls of our tools at the end of a list.
+
+    `images` returns the image blocks of the entry that a recall names; `names` are those of the tool.
+    `others` are further tools by name, from the text of their arguments to their answer.
+
+    Raises:
+        MessagesError: the list is in no known format.
+    """
+    results: list[ToolResult] = []
+    for pending in unanswered(items):
+        arguments, tool, call_id = pending.text or "{}", pending.tool, pending.call_id
+        if tool in names:
+            call = read_call(call_id, arguments)
+            results.append(ToolResult(call_id, *answer(call, serve), tool, images(call)))
+        elif tool in others:
+            results.append(ToolResult(call_id, others[tool](arguments), tool=tool))
+    return reader.tool_results(items, results)
+
+
+def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
+    """Return the slice that a call requests, or why it cannot be served; and whether it is the second."""
+    try:
+        if call.problem is not None:
+            raise call.problem
+        return serve(call), False
+    except RecallError as problem:
+        return render(problem), True
+
+
+def unanswered(items: Sequence[Item]) -> list[Part]:
+    """Return the calls of the last assistant message that have no result yet.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -63,11 +103,8 @@ def unanswered(items: Sequence[Item]) -> list[tuple[str, str, str]]:
         return []
     last = messages[said[-1] :]
     answered = {part.call_id for message in last for part in message.parts if part.kind == "result"}
-    return [
-        (part.call_id, part.tool, part.text or "{}")
-        for part in last[0].parts
-        if part.kind == "call" and part.call_id not in answered
-    ]
+    calls = (part for part in last[0].parts if part.kind == "call")
+    return [call for call in calls if call.call_id not in answered]
 
 
 def read_call(call_id: str, arguments: object) -> RecallCall:

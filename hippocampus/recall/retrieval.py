@@ -1,4 +1,4 @@
-"""The parts of a recall's answer: slices of stored payloads, newer versions of them, and a search of all. Pure.
+"""What a recall returns: a part of one stored payload, its newer version, or the best lines of all. Pure.
 
 The session reads the payloads and counts the accesses. A search finds lines in all contents; those that name
 nothing but what the view has rank low.
@@ -12,30 +12,20 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from types import MappingProxyType
 from typing import NamedTuple
 
 from hippocampus.entries.entry import Record, Stage, content_key, entry_id, storable
 from hippocampus.entries.origin import SourceOrigin
 from hippocampus.errors import RecallError
 from hippocampus.formats import json_text
-from hippocampus.formats.conversation import (
-    Item,
-    ToolResult,
-    is_image_block,
-    text_of,
-    without_envelope,
-)
-from hippocampus.formats.reader import tool_results
+from hippocampus.formats.conversation import Item, is_image_block, text_of, without_envelope
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
 from hippocampus.recall import calls
-from hippocampus.recall.calls import RecallCall
-from hippocampus.recall.definition import TOOL_NAME
 from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
 from hippocampus.recall.slices import WORD, Request, numbers_of, take, terms
 from hippocampus.storage.full_text import PassageHit, Passages
@@ -52,10 +42,6 @@ DISTINCTIVE = re.compile(r"[\d_/]|[a-z][A-Z]|\w\.\w")
 NUMBERED = re.compile(r"^\s*\d+(?:→|\t|: )")
 LINE_TOKENS = 2
 """The least tokens of a line in addition to its text."""
-
-Serve = Callable[[RecallCall], str]
-"""Serves one recall, or raises `RecallError`."""
-NO_TOOLS: Mapping[str, Callable[[str], str]] = MappingProxyType({})
 
 
 # Newer versions of an entry's content, fetched from its source: linked entries
@@ -103,8 +89,8 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all these
         lifecycle=replace(record.entry.lifecycle, created=turn),
     )
     return Record(
-        entry, origin, payload, "text", kind, record.tool, record.arguments, count,
-        Stage.DORMANT, "",
+        entry, origin, payload, form="text", kind=kind, tool=record.tool,
+        arguments=record.arguments, tokens=count, stage=Stage.DORMANT,
     )  # fmt: skip
 
 
@@ -115,7 +101,7 @@ def linked(record: Record, newer: Record) -> Record:
     return replace(record, entry=replace(record.entry, modifiers=modifiers))
 
 
-# Answers
+# Parts of one content
 
 
 def slice_of(text: str, record: Record, request: Request, max_tokens: int) -> str:
@@ -141,46 +127,6 @@ def text_in(record: Record, payload: bytes) -> str:
 def images_in(payload: bytes) -> tuple[Item, ...]:
     """Return the image blocks of a payload that a message held as blocks."""
     return tuple(filter(is_image_block, json_text.read_exactly(payload)))
-
-
-def handle(
-    items: Sequence[Item],
-    serve: Serve,
-    images: Callable[[RecallCall], tuple[Item, ...]] = lambda _: (),
-    names: Container[str] = (TOOL_NAME,),
-    others: Mapping[str, Callable[[str], str]] = NO_TOOLS,
-) -> list[Item]:
-    """Return the items to append that answer the pending recalls at the end of a list.
-
-    `images` returns the image blocks of the entry that a recall names; `names` are those of the tool.
-    `others` are further tools by name, from the text of their arguments to their answer.
-
-    Raises:
-        MessagesError: the list is in no known format.
-    """
-    results = [
-        ToolResult(
-            call_id, *answer(call := calls.read_call(call_id, text), serve), tool, images(call)
-        )
-        for call_id, tool, text in calls.unanswered(items)
-        if tool in names
-    ]
-    results += [
-        ToolResult(call_id, others[tool](text), tool=tool)
-        for call_id, tool, text in calls.unanswered(items)
-        if tool in others
-    ]
-    return tool_results(items, results)
-
-
-def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
-    """Return the slice that a call requests, or why it cannot be served; and whether it is the second."""
-    try:
-        if call.problem is not None:
-            raise call.problem
-        return serve(call), False
-    except RecallError as problem:
-        return calls.render(problem), True
 
 
 # The search of all content: lines compete, so that few tokens contain the answer

@@ -273,7 +273,10 @@ class MessageReader:
         entry = self._new_entry(new, origin, key)
         text = self.history.quotable(number).parts[at].text
         quoted = replace(entry, summary=storable(text[:SUMMARY_CHARACTERS]))
-        record = Record(quoted, origin, key, "text", "message", "user", "", weight, Stage.FULL, "")
+        record = Record(
+            quoted, origin, key, form="text", kind="message", tool="user", tokens=weight,
+            stage=Stage.FULL,
+        )  # fmt: skip
         self.noted.append((record, original))
 
     def _read_image(self, number: int, at: int, part: Part) -> None:

@@ -357,8 +357,10 @@ class DigestWriter:
         )
         summary = [frame.as_content(line)] if line else []
         shown = storable("\n".join((opening, *summary, lines, closing)))
-        stage, content = Stage.DORMANT, origin.content
-        return Record(entry, origin, content, "messages", KIND, KIND, "", weight, stage, shown)
+        return Record(
+            entry, origin, origin.content, form="messages", kind=KIND, tool=KIND, tokens=weight,
+            stage=Stage.DORMANT, shown=shown,
+        )  # fmt: skip
 
 
 def _closed(hashed: Any) -> str:

@@ -114,16 +114,18 @@ class History:
         # Until a rule redacts an original, `raw` is the reading's own list, which has grown in place.
         is_read = self.raw is self.reading.messages
         return History(
-            reading,
-            reading.messages if is_read else grown(self.raw, kept, fresh),
-            self.redacted if redacted is None else redacted,
-            weights,
-            self.total - sum(self.tokens[kept:]) + sum(weights[kept:]),
-            turns,
-            grown(self.asked, bisect.bisect_left(self.asked, kept), users),
-            grown(self.keys, kept, keys),
-            grown(self.own, bisect.bisect_left(self.own, kept), own),
-            boundaries(reading.messages, self.closed[: bisect.bisect_right(self.closed, kept)]),
+            reading=reading,
+            raw=reading.messages if is_read else grown(self.raw, kept, fresh),
+            redacted=self.redacted if redacted is None else redacted,
+            tokens=weights,
+            total=self.total - sum(self.tokens[kept:]) + sum(weights[kept:]),
+            turns=turns,
+            asked=grown(self.asked, bisect.bisect_left(self.asked, kept), users),
+            keys=grown(self.keys, kept, keys),
+            own=grown(self.own, bisect.bisect_left(self.own, kept), own),
+            closed=boundaries(
+                reading.messages, self.closed[: bisect.bisect_right(self.closed, kept)]
+            ),
             verified=[digest for digest, _ in found],
         )
 

@@ -9,14 +9,15 @@ extractors.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import ARGUMENTS, Compression, Record, Stage, storable
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
-from hippocampus.formats.conversation import Item, Message, Part, UnreadMessage
+from hippocampus.formats import reader
+from hippocampus.formats.conversation import Message, Part, UnreadMessage
 from hippocampus.formats.tool_calls import points_back
 from hippocampus.indexing import ExtractionContext, frame, index, kind_of, price_of
 from hippocampus.indexing import arguments as call_arguments
@@ -97,17 +98,20 @@ def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rul
     return taken._replace(history=history.with_redacted(taken.rendered, originals))
 
 
-def redacted_list(items: Sequence[Item], rules: Rules) -> list[Item]:
-    """Return a list as it is, but for the parts that the rules redact.
+def redacted_list(items: Iterable[Any], rules: Rules) -> list[Any]:
+    """Return a host's list as it is, but for the parts that the rules redact.
 
     Raises:
         MessagesError: the list is in no known format.
     """
+    given = reader.listed(items)
     if not rules.policy.redacts:
-        return list(items)
-    history = History().extended(items)
+        return given
+    own = reader.plain(given)
+    history = History().extended(own)
     texts = redacted(history, {}, 0, rules).rendered
-    return View(history).extended(history, 0).with_texts(texts).write(items, {})
+    view = View(history).extended(history, 0).with_texts(texts)
+    return reader.given_back(view.write(own, {}), own, given)
 
 
 def referred(

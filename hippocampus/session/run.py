@@ -359,13 +359,13 @@ class SessionRun:
             items = [item for message in history.raw[slice(*added)] for item in message.raw]
             found.append(
                 DigestNotes(
-                    span.start,
-                    record.content,
-                    known,
-                    state.payloads.notes_of(added, history, ids),
-                    history.known_messages(*added),
-                    items_hash(items),
-                    history.reading.adapter.NAME,
+                    start=span.start,
+                    content=record.content,
+                    continues=known,
+                    parts=state.payloads.notes_of(added, history, ids),
+                    messages=history.known_messages(*added),
+                    items=items_hash(items),
+                    format=history.reading.adapter.NAME,
                 )
             )
         return found

@@ -25,7 +25,7 @@ from hippocampus.formats.reader import Reading
 from hippocampus.formats.usage import cache_miss_of, usage_of
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, new_entry
-from hippocampus.recall import calls, retrieval
+from hippocampus.recall import calls
 from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.guard import Guard
 from hippocampus.session.recalls import SessionEntries, SessionRecalls
@@ -229,15 +229,12 @@ class Session:
     def _redacted_items(self, items: Any) -> list[Any]:
         """Return raw messages, redacted by the policy if they can be read."""
 
-        def redacted() -> list[Any]:
-            own = reader.plain(reader.listed(items))
-            return reader.given_back(redacted_list(own, self._run.rules), own, items)
-
         def unredacted() -> list[Any]:
             return list(items) if isinstance(items, list) else items
 
-        lost = "sending what the policy redacts too" if self._run.rules.policy.redacts else ""
-        return self._guard.run(redacted, unredacted, lost)
+        rules = self._run.rules
+        lost = "sending what the policy redacts too" if rules.policy.redacts else ""
+        return self._guard.run(lambda: redacted_list(items, rules), unredacted, lost)
 
     # Reports to observers
 
@@ -267,14 +264,14 @@ class Session:
         before, call = last or NO_CALL, state.last or NO_CALL
         is_managed = not self._guard.raw_reason
         report = ViewReport(
-            self._report_source(),
-            seconds,
-            self._guard.raw_reason or MANAGED,
-            state.history.total if is_managed else 0,
-            state.view.shown_total if is_managed else 0,
-            dollars(call.raw_cost - before.raw_cost),
-            dollars(call.sent_cost - before.sent_cost),
-            is_managed and self._run.is_edit,
+            origin=self._report_source(),
+            seconds=seconds,
+            outcome=self._guard.raw_reason or MANAGED,
+            raw_tokens=state.history.total if is_managed else 0,
+            sent_tokens=state.view.shown_total if is_managed else 0,
+            raw_dollars=dollars(call.raw_cost - before.raw_cost),
+            sent_dollars=dollars(call.sent_cost - before.sent_cost),
+            is_edit=is_managed and self._run.is_edit,
         )
         self._report(lambda observer: observer.view(report))
 
@@ -371,7 +368,7 @@ class Session:
     def tool_result(self, call_id: str, arguments: str | Mapping[str, Any]) -> ToolResult:
         """Return the answer to a call of `recall` with the image blocks of the entry that it names."""
         call = calls.read_call(call_id, arguments)
-        text, failed = retrieval.answer(call, self._recalls.serve)
+        text, failed = calls.answer(call, self._recalls.serve)
         return ToolResult(call_id, text, failed, images=self._recalls.images(call))
 
     def handle(self, items: Iterable[Any]) -> list[Item]:
@@ -383,7 +380,7 @@ class Session:
         Raises:
             MessagesError: the list is in no known format.
         """
-        return retrieval.handle(
+        return calls.handle(
             reader.plain(reader.listed(items)),
             self._recalls.serve,
             self._recalls.images,
@@ -416,7 +413,15 @@ class Session:
             new = new_entry(named, "state", source, self._resources.policy, NO_RULES)
             entry, weight = replace(new, summary=storable(text)), tokens.count(text)
             self._run.save(
-                Record(entry, origin, content, "text", "state", "", "", weight, Stage.FULL, "")
+                Record(
+                    entry,
+                    origin,
+                    content,
+                    form="text",
+                    kind="state",
+                    tokens=weight,
+                    stage=Stage.FULL,
+                )
             )
             return named
 
@@ -468,10 +473,10 @@ class Session:
                 LOG.warning("session %s: %s", self.id, self._bill.sentence())
             prices = self._resources.prices
             report = BillReport(
-                self._report_source(),
-                time.perf_counter() - self._ended_at,
-                usage,
-                prices.dollars(prices.billed_cost(usage)),
+                origin=self._report_source(),
+                seconds=time.perf_counter() - self._ended_at,
+                usage=usage,
+                dollars=prices.dollars(prices.billed_cost(usage)),
             )
             self._report(lambda observer: observer.bill(report))
             return self._bill.figures()

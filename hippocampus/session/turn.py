@@ -75,7 +75,7 @@ def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = Fa
     state = replace(taken.state, view=replace(view, sent=len(view.history.raw)))
     noted = [*taken.noted, *changes.named]
     rows = TurnRows(
-        _call_after(last, view, payloads, rules, cached),
+        call=_call_after(last, view, payloads, rules, cached),
         records=[
             *taken.accessed,
             *changes.entries,
@@ -117,14 +117,14 @@ def _call_after(
     if fresh and raw_tokens == raw_before:  # only recalls are new: without the memory no such call
         raw, recalled = 0.0, cost
     return ModelCall(
-        history.turn,
-        len(history.raw),
-        history.total,
-        view.shown_total,
-        last.raw_cost + raw,
-        last.sent_cost + cost,
-        last.edit_cost + cost - prices.call_cost(unedited, view.shown_total),
-        last.recall_cost + recalled,
+        turn=history.turn,
+        messages=len(history.raw),
+        raw_tokens=history.total,
+        sent_tokens=view.shown_total,
+        raw_cost=last.raw_cost + raw,
+        sent_cost=last.sent_cost + cost,
+        edit_cost=last.edit_cost + cost - prices.call_cost(unedited, view.shown_total),
+        recall_cost=last.recall_cost + recalled,
     )
 
 
@@ -172,14 +172,14 @@ class _Changes:
             self.read_kinds()
         view = self.view
         given = PlanInput(
-            view.history.turn,
-            view.sent,
-            view.shown_tokens,
+            turn=view.history.turn,
+            sent_messages=view.sent,
+            message_tokens=view.shown_tokens,
             # The savings so far, and a little: a wrong bet on the calls still to come loses little.
-            last.raw_cost * (1 + policy.stake) - last.sent_cost,
-            rules.limit_tokens,
-            cold,
-            rules.mark_tokens,
+            balance=last.raw_cost * (1 + policy.stake) - last.sent_cost,
+            limit_tokens=rules.limit_tokens,
+            cold=cold,
+            mark_tokens=rules.mark_tokens,
         )
         candidates = self.weigh(self.payloads.due(given.turn, view.shown_total, rules))
         fold = compaction.foldable(view, self.payloads, rules.prices, policy)
@@ -253,12 +253,12 @@ class _Changes:
             hidden = saves / max(1, weight) * shown / max(1, payload.record.tokens)
             risk = uses * hidden * self.rules.prices.recall_cost(view.shown_total, SLICE_TOKENS)
         return Candidate(
-            payload.id,
-            payload.message,
-            weight,
-            payload.shorter_weight,
-            risk,
-            payload.shorter.stage if payload.shorter else payload.record.stage,
+            entry_id=payload.id,
+            message=payload.message,
+            full_tokens=weight,
+            indexed_tokens=payload.shorter_weight,
+            risk=risk,
+            stage=payload.shorter.stage if payload.shorter else payload.record.stage,
             carried=saves * max(0.0, turn - due_turn),
             kind=payload.record.kind,
         )

@@ -134,4 +134,4 @@ def _dormant(entry: Entry, store: ContentStore) -> Record:
         key = store.put(content)
     weight = tokens.count(content.decode("utf-8", "replace"))
     origin = MemoryOrigin(entry.id)
-    return Record(entry, origin, key, "text", "text", "", "", weight, Stage.DORMANT, "")
+    return Record(entry, origin, key, form="text", kind="text", tokens=weight, stage=Stage.DORMANT)

@@ -44,8 +44,9 @@ def kept(state: Path) -> str:
     )
     ledger = Ledger(DirectoryState(StateDir(state)), "nightly-1")
     record = Record(
-        entry, MemoryOrigin("p"), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
-    )
+        entry, MemoryOrigin("p"), key, form="text", kind="json", tool="t", arguments="{}", tokens=9,
+        stage=Stage.INDEXED, shown="shown",
+    )  # fmt: skip
     ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record]))
     ledger.close()
     written_at(state, time.time() - 40 * 86_400, "nightly-1")

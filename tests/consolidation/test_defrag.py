@@ -175,7 +175,10 @@ def kept(stage: str = "dormant", **fields: Any) -> Record:
     }  # fmt: skip
     origin = PartOrigin("result", "call", "", 0)
     made = Entry.parsed(entry)
-    return Record(made, origin, "c", "text", "text", "t", "{}", 1, Stage(stage), "")
+    return Record(
+        made, origin, "c", form="text", kind="text", tool="t", arguments="{}", tokens=1,
+        stage=Stage(stage),
+    )  # fmt: skip
 
 
 def past(active_at: float, turn: int, one: Record) -> list[StoredSession]:

@@ -17,8 +17,7 @@ from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import appended, read, tool_results
 from hippocampus.models import tokens
 from hippocampus.recall import calls
-from hippocampus.recall.calls import RecallCall, unanswered
-from hippocampus.recall.retrieval import handle
+from hippocampus.recall.calls import RecallCall, handle, unanswered
 from hippocampus.replay.measure import unpaired
 
 FORMATS = ("openai", "responses", "anthropic")
@@ -82,7 +81,7 @@ class Contents:
         self.entry_id = "ID"
 
     def handle(self, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return handle(items, self._serve)
+        return handle(items, self._serve, lambda _: (), {"recall"}, {})
 
     def _serve(self, call: RecallCall) -> str:
         if call.entry_id not in (None, "ID"):
@@ -103,7 +102,7 @@ def converse(format_name: str, held: Any, first: list[dict[str, Any]]) -> list[d
             *items,
             *assistant(format_name, number, [("recall", each) for each in named] + [("clock", {})]),
         ]
-        waiting = sum(tool == "recall" for _, tool, _ in unanswered(items))
+        waiting = sum(call.tool == "recall" for call in unanswered(items))
         added = held.handle(items)
         assert waiting == len(wanted)
         items = appended(items, added)

@@ -14,7 +14,8 @@ from hippocampus.recall import calls
 
 RECORD = Record(
     Entry(id="abcd2345", type="tool_result", source=Source(type="t", ref="r", turn=3), summary="s"),
-    MemoryOrigin("m"), "key", "text", "json", "list_orders", '{"page": 2}', 900, Stage.INDEXED, "shown",
+    MemoryOrigin("m"), "key", form="text", kind="json", tool="list_orders", arguments='{"page": 2}',
+    tokens=900, stage=Stage.INDEXED, shown="shown",
 )  # fmt: skip
 EVERY = {
     "never_existed": calls.never_existed("abcd2346", ["abcd2345", "zzzzzzzz"]),

@@ -16,9 +16,8 @@ from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import appended, read, tool_results
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES
-from hippocampus.recall.calls import RecallCall, is_answer, read_call, unanswered
+from hippocampus.recall.calls import RecallCall, handle, is_answer, read_call, unanswered
 from hippocampus.recall.definition import RecallRequest
-from hippocampus.recall.retrieval import handle
 from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 from hippocampus.session.session import Session
@@ -49,7 +48,7 @@ def asked(format_name: str, calls: list[tuple[str, str, str]]) -> list[dict]:
 
 
 def pending(items: list, name: str = "recall") -> list[RecallCall]:
-    return [read_call(call_id, text) for call_id, tool, text in unanswered(items) if tool == name]
+    return [read_call(call.call_id, call.text) for call in unanswered(items) if call.tool == name]
 
 
 def result(format_name: str, call_id: str) -> dict:
@@ -163,7 +162,7 @@ def test_a_tool_under_another_name_is_answered_and_the_hosts_own_is_not() -> Non
     )
     assert [call.call_id for call in pending(items, "stored")] == ["c2"]
     assert [call.call_id for call in pending(items)] == ["c1"]
-    answered = handle(items, lambda _: "found", names={"stored", "recall"})
+    answered = handle(items, lambda _: "found", lambda _: (), {"stored", "recall"}, {})
     assert [each["tool_call_id"] for each in answered] == ["c1", "c2"]
     [definition] = [recall.tool("anthropic", "stored")]
     assert definition["name"] == "stored"

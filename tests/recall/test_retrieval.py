@@ -27,13 +27,13 @@ def record(entry_id: str, key: str, form: str = "text") -> Record:
         entry,
         MemoryOrigin(entry_id),
         key,
-        form,
-        "json",
-        "list_rows",
-        '{"all": 1}',
-        9,
-        Stage.INDEXED,
-        "shown",
+        form=form,
+        kind="json",
+        tool="list_rows",
+        arguments='{"all": 1}',
+        tokens=9,
+        stage=Stage.INDEXED,
+        shown="shown",
     )
 
 

@@ -40,13 +40,12 @@ def held(number: int = 0, stage: Stage = Stage.FULL, **changes: object) -> Paylo
         entry,
         MemoryOrigin(f"p{number}"),
         "key",
-        "text",
-        "json",
-        "tool",
-        "",
-        900,
-        stage,
-        "some words " * 200,
+        form="text",
+        kind="json",
+        tool="tool",
+        tokens=900,
+        stage=stage,
+        shown="some words " * 200,
     )
     for name, value in changes.items():
         if name in {"rate", "last_access"}:

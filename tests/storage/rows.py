@@ -14,13 +14,13 @@ def record(entry_id: str, place: str = "", shown: str = "shown") -> Record:
         entry,
         MemoryOrigin(place or entry_id),
         "key",
-        "text",
-        "json",
-        "t",
-        "{}",
-        9,
-        Stage.INDEXED,
-        shown,
+        form="text",
+        kind="json",
+        tool="t",
+        arguments="{}",
+        tokens=9,
+        stage=Stage.INDEXED,
+        shown=shown,
     )
 
 

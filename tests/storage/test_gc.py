@@ -57,8 +57,9 @@ def put(state: Path, session: str, content: bytes, entry_id: str, parts=(), **mo
         **more,
     )
     record = Record(
-        entry, MemoryOrigin(entry_id), key, "text", "json", "t", "{}", 9, Stage.INDEXED, "shown"
-    )
+        entry, MemoryOrigin(entry_id), key, form="text", kind="json", tool="t", arguments="{}", tokens=9,
+        stage=Stage.INDEXED, shown="shown",
+    )  # fmt: skip
     ledger = Ledger(DirectoryState(StateDir(state)), session)
     ledger.commit(TurnRows(ModelCall(1, 1, 1, 1), records=[record]))
     ledger.close()

@@ -113,8 +113,9 @@ def stored(
         if not rules.is_worth_shortening(size, weight, kind):
             return None
         record = Record(
-            entry, origin, key, "text", kind, tool, arguments, size, Stage.INDEXED, shown
-        )
+            entry, origin, key, form="text", kind=kind, tool=tool, arguments=arguments, tokens=size,
+            stage=Stage.INDEXED, shown=shown,
+        )  # fmt: skip
         # The content first: no record may refer to one that is not on disk.
         store.put(content)
         ledger.save(record)
