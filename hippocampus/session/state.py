@@ -171,18 +171,11 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
 
     The steps: compare, replace pointers, redact, find payloads, render.
     """
-    # What the list shares with the last list, and with the last request.
-    before, kept = len(state.history.raw), history.reading.kept
-    payloads, view, start, sent_keys = state.payloads, state.view, before, state.sent_keys
-    sent = view.sent
-    if kept < before:  # the same words, but an image may have other tokens
+    kept, start, payloads = history.reading.kept, len(state.history.raw), state.payloads
+    if kept < start:  # the same words, but an image may have other tokens
         payloads.recall_tokens.clear()
-    if not before:
-        sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
-        sent = min(sent, len(sent_keys))
-        if history.reading.adapter.BLOCKS_KEY and sent < view.sent:
-            sent = joined_end(state.sent_keys, history, sent)
-    view = replace(view.extended(history, kept), sent=sent).opened_with(opening)
+    sent_keys, sent = _sent_start(state, history)
+    view = replace(state.view.extended(history, kept), sent=sent).opened_with(opening)
     # Redaction sees the texts that replace pointers, and all that follows sees redacted texts only.
     edits = rules.policy.compression != "none"
     texts = list(referred(history, kept, sent, state.records, rules)) if edits else []
@@ -203,16 +196,24 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         and (parts := _noted_in(span.start, record.content, state)) is not None
     }
     hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
-    later = not sent and not pointers and rules.is_folded_first(history.total)
-    records, by_id = state.records, state.by_id
-    reader = MessageReader(history, payloads, records, by_id, rules, sent, hidden, later, notes)
+    reader = MessageReader(
+        history=history,
+        payloads=payloads,
+        records=state.records,
+        by_id=state.by_id,
+        rules=rules,
+        sent=sent,
+        hidden=hidden,
+        is_later=not sent and not pointers and rules.is_folded_first(history.total),
+        notes=notes,
+    )
     accessed = reader.read(kept, start)
     # Texts in place of pointers get records, so that a restart shows them again.
     pointed = [payloads.items[payloads.sites[at]] for at in pointers if at in payloads.sites]
     noted = reader.noted + [
         (replace(payload.record, shown=""), payload.original(history))
         for payload in pointed
-        if payload.record.origin not in records
+        if payload.record.origin not in state.records
     ]
     # An entry replaces the text of its part, and a digest replaces both.
     shown = [rendered for rendered in texts if rendered.message not in hidden]
@@ -227,6 +228,17 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     used = _take_next_texts(state.candidates if is_continued else {}, payloads, rules)
     taken = replace(state, history=history, view=view, sent_keys=sent_keys, candidates={}, notes={})
     return ReadList(taken, noted, accessed, [*(state.candidates.keys() - used)])
+
+
+def _sent_start(state: State, history: History) -> tuple[Sequence[str], int]:
+    """Return the keys of the last request that a list begins with, and the number of its messages."""
+    sent_keys, sent = state.sent_keys, state.view.sent
+    if not state.is_read:
+        sent_keys = sent_keys[: common_prefix(sent_keys, history.keys)]
+        sent = min(sent, len(sent_keys))
+        if history.reading.adapter.BLOCKS_KEY and sent < state.view.sent:
+            sent = joined_end(state.sent_keys, history, sent)
+    return sent_keys, sent
 
 
 def only_grows(state: State, history: History) -> bool:
