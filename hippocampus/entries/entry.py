@@ -10,7 +10,7 @@ import functools
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MARK_CHARACTERS = 2
 """The length of the secret start of a session's ids."""
 SHOWN_KEY_CHARACTERS = 12
+MAX_ASSOCIATIONS = 8
 ID_CHARACTERS = 8
 MAX_ID_CHARACTERS = 12
 ID = f"[a-z2-7]{{{ID_CHARACTERS},{MAX_ID_CHARACTERS}}}"
@@ -153,6 +154,15 @@ class Entry:
             return _validator().validate_json(text)
         except ValueError:  # of which lone surrogates are a cause, which Python reads
             return cls.parsed(json.loads(text))
+
+    def associated(self, others: Iterable[str]) -> Entry:
+        """Return it with the ids of entries that were used together with it; itself where it has them."""
+        known = dict.fromkeys([*self.modifiers.associations, *others])
+        known.pop(self.id, None)
+        if len(known) == len(self.modifiers.associations):
+            return self
+        associations = list(known)[-MAX_ASSOCIATIONS:]
+        return replace(self, modifiers=replace(self.modifiers, associations=associations))
 
     def fields(self) -> dict[str, Any]:
         """Return all fields as JSON values, which no caller may change."""

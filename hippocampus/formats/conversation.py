@@ -6,12 +6,14 @@ nothing is indexed, planned or stored here.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from hippocampus.entries.entry import content_key
 from hippocampus.formats import json_text
 from hippocampus.formats.json_text import NOTHING
 
@@ -19,6 +21,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 PartKind = Literal["text", "call", "result", "image", "opaque"]
 Item = dict[str, Any]
 ItemPath = tuple[str | int, ...]
+KEY_CHARACTERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,18 @@ class Message:
     parts: tuple[Part, ...]
     raw: tuple[Item, ...]
 
+    @property
+    def key(self) -> str:
+        """Return a hash of its words, but for the rest of its items, such as marks."""
+        parts = ((part.kind, part.call_id, part.tool, part.text) for part in self.parts)
+        said = "\0".join((self.role, *itertools.chain.from_iterable(parts)))
+        return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether it holds the user's own words, and no tool's results."""
+        return self.role == "user" and all(part.kind != "result" for part in self.parts)
+
     def held(self, part: Part) -> Any:
         """Return the JSON value that a part is in the provider's items."""
         value: Any = self.raw
@@ -79,12 +94,10 @@ class KnownMessage(NamedTuple):
 
     role: Role
     key: str
-    """Its `history.key_of`."""
     tokens: int
     is_closed: bool
     """Whether no call is open before it."""
     is_own: bool
-    """Whether it holds the user's own words."""
 
 
 class UnreadMessage(Message):
@@ -106,6 +119,16 @@ class UnreadMessage(Message):
         put(self, "raw", (item,))
         put(self, "role", known.role)
         put(self, "known", known)
+
+    @property
+    def key(self) -> str:
+        """Return the hash of its words."""
+        return self.known.key
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether it holds the user's own words."""
+        return self.known.is_own
 
     @property
     def parts(self) -> tuple[Part, ...]:

@@ -94,13 +94,6 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all these
     )  # fmt: skip
 
 
-def linked(record: Record, newer: Record) -> Record:
-    """Return an entry that is linked to its newer version."""
-    known = dict.fromkeys([*record.entry.modifiers.associations, newer.entry.id])
-    modifiers = replace(record.entry.modifiers, associations=list(known))
-    return replace(record, entry=replace(record.entry, modifiers=modifiers))
-
-
 # Parts of one content
 
 

@@ -190,9 +190,7 @@ class MessageReader:
                 else:
                     self.payloads.add_recall(number, part.part)
             # A rule may keep the user's words since.
-            if number not in noted and (
-                not isinstance(message, UnreadMessage) or message.known.is_own
-            ):
+            if number not in noted and (not isinstance(message, UnreadMessage) or message.is_own):
                 self._read_message(number)
 
     def _add_noted(self, noted: NotedPayload | None, file: str) -> int | None:

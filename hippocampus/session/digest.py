@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -112,24 +112,31 @@ def lines_of(
         kept.append(f"{line} ×{times}" if times > 1 else line)
     if left := sum(at == call and at not in fitting for at, call in enumerate(calls)):
         kept.append(f"… {counted(left, 'more step')}")
-    # What the steps leave of their room goes to the files.
-    left_tokens += room.files
-    shown = {name for line in lines for name in identifiers(line)}
-    for file in files if room.files else ():
-        if left_tokens < MIN_FILE_TOKENS:
-            break
+    if room.files:
+        shown = {name for line in lines for name in identifiers(line)}
         since = turn - CONSTANTS.whole_turns
-        rows = described(file, left_tokens - HEAD_TOKENS, since, shown)
-        if not rows:
-            continue
-        changes = counted(file.unfollowed, "change")
-        changed = f", {changes} by commands not in it" if file.unfollowed else ""
-        head = f"{file.path.removeprefix(root)} as of turn {file.turn}{changed}:"
-        kept.append("\n".join(map(as_content, (head, *rows))))
-        left_tokens -= tokens.count(kept[-1]) + 1
-        shown |= identifiers(kept[-1])
+        # What the steps leave of their room goes to the files.
+        kept += _file_texts(files, root, since, left_tokens + room.files, shown)
     under = [f"paths are under {root}"] if root else []
     return "\n".join([*under, *kept])
+
+
+def _file_texts(
+    files: Sequence[WorkFile], root: str, since: int, budget_tokens: int, shown: set[str]
+) -> Iterator[str]:
+    """Yield the texts of files within a budget, with few lines whose identifiers are `shown` before."""
+    for file in files:
+        if budget_tokens < MIN_FILE_TOKENS:
+            return
+        rows = described(file, budget_tokens - HEAD_TOKENS, since, shown)
+        if rows:
+            changes = counted(file.unfollowed, "change")
+            changed = f", {changes} by commands not in it" if file.unfollowed else ""
+            head = f"{file.path.removeprefix(root)} as of turn {file.turn}{changed}:"
+            text = "\n".join(map(as_content, (head, *rows)))
+            budget_tokens -= tokens.count(text) + 1
+            shown |= identifiers(text)
+            yield text
 
 
 def root_of(files: Sequence[WorkFile]) -> str:

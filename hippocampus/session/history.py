@@ -8,7 +8,6 @@ from __future__ import annotations
 import bisect
 import contextlib
 import functools
-import itertools
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,6 @@ from hippocampus.formats.reader import Reading, adapter_of, grown, read_on
 from hippocampus.models import tokens
 from hippocampus.storage.ledger import DigestNotes
 
-KEY_CHARACTERS = 16
 Notes = Mapping[tuple[int, str], DigestNotes]
 """The notes of digests by their first message and their content."""
 
@@ -95,7 +93,7 @@ class History:
         keys, users, own = list[str](), list[int](), list[int]()
         turn = turns[-1] if turns else 0
         for number, message in enumerate(fresh, kept):
-            key = key_of(message)
+            key = message.key
             weight = self.weights.get(key)
             if isinstance(message, UnreadMessage):
                 weight = message.known.tokens
@@ -107,7 +105,7 @@ class History:
             weights.append(weight)
             if message.role == "user":
                 users.append(number)
-            if message.role == "system" or is_said_by_user(message):
+            if message.role == "system" or message.is_own:
                 own.append(number)
         cut = kept < len(self.raw)
         redacted = {n: message for n, message in self.redacted.items() if n < kept} if cut else None
@@ -166,9 +164,7 @@ class History:
             return []
         closed = {*self.closed}
         return [
-            KnownMessage(
-                message.role, self.keys[at], self.tokens[at], at in closed, is_said_by_user(message)
-            )
+            KnownMessage(message.role, self.keys[at], self.tokens[at], at in closed, message.is_own)
             for at, message in enumerate(messages, start)
         ]
 
@@ -256,13 +252,6 @@ def items_hash(items: Sequence[Item]) -> str:
     return ""
 
 
-def is_said_by_user(message: Message) -> bool:
-    """Return whether a message holds the user's own words, and no tool's results."""
-    if isinstance(message, UnreadMessage):
-        return message.known.is_own
-    return message.role == "user" and all(part.kind != "result" for part in message.parts)
-
-
 def boundaries(messages: Sequence[Message], known: Sequence[int] = ()) -> array[int]:
     """Return the numbers of the messages before which no tool call is open; `known` are the first."""
     open_calls: Counter[str] = Counter()  # parallel calls may share an id
@@ -295,15 +284,6 @@ def _count_calls(open_calls: Counter[str], message: Message) -> None:
             del open_calls[part.call_id]
 
 
-def key_of(message: Message) -> str:
-    """Return a hash of the words of a message, but for the rest of its items, such as marks."""
-    if isinstance(message, UnreadMessage):
-        return message.known.key
-    parts = ((part.kind, part.call_id, part.tool, part.text) for part in message.parts)
-    said = "\0".join((message.role, *itertools.chain.from_iterable(parts)))
-    return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
-
-
 def joined_end(keys: Sequence[str], history: History, start: int) -> int:
     """Return how many leading messages were sent, where the host has joined some since.
 
@@ -315,7 +295,7 @@ def joined_end(keys: Sequence[str], history: History, start: int) -> int:
         message, first = history.raw[number], 0
         for end in range(1, len(message.parts) + 1):
             piece = replace(message, parts=message.parts[first:end])
-            if at < len(keys) and key_of(piece) == keys[at]:
+            if at < len(keys) and piece.key == keys[at]:
                 first, at = end, at + 1
         if first < len(message.parts):
             return number + (first > 0)

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 CITED_ID = re.compile(rf"\b{ID}\b")
-MAX_ASSOCIATIONS = 8
 MAX_HOLDERS = 3
 """A name that more payloads have cites none."""
 MIN_PACKED, PACKED_PART = 2_000, 8
@@ -219,21 +218,17 @@ class Payload(NamedTuple):
         entry = self.record.entry
         if turn < entry.decay.last_access:
             return self
-        used = decay.accessed(entry, turn, strength, exponent)
-        if used == entry:
+        return self._with_entry(decay.accessed(entry, turn, strength, exponent))
+
+    def _with_entry(self, entry: Entry) -> Payload:
+        """Return it with a changed entry: a text of the next stage would have the fields of the old one."""
+        if entry == self.record.entry:
             return self
-        return self._replace(record=replace(self.record, entry=used), shorter=None)
+        return self._replace(record=replace(self.record, entry=entry), shorter=None)
 
     def associated(self, others: Iterable[str]) -> Payload:
         """Return it with the ids of entries that were used together with it."""
-        modifiers = self.record.entry.modifiers
-        known = dict.fromkeys([*modifiers.associations, *others])
-        known.pop(self.id, None)
-        if len(known) == len(modifiers.associations):
-            return self
-        named = replace(modifiers, associations=list(known)[-MAX_ASSOCIATIONS:])
-        entry = replace(self.record.entry, modifiers=named)
-        return self._replace(record=replace(self.record, entry=entry), shorter=None)
+        return self._with_entry(self.record.entry.associated(others))
 
     def superseded(self, note: str) -> Payload:
         """Return it due at once, since something newer replaces it."""

@@ -65,7 +65,7 @@ class SessionRecalls:
         rules = resources.policy.lifecycle_policies
         self._has_sources = any(rule.action.source is not None for rule in rules)
         self._searched: Mapping[str, Record] = {}
-        """The entries that a search has, for its index."""
+        """The entries of the last search, which its index reads where it lacks them."""
         self._passages: Passages | None = None
         """The search index, made at its first use."""
         self._opening = threading.Lock()
@@ -208,31 +208,28 @@ class SessionRecalls:
         shown = set().union(*map(recall.names_in, texts))
         self._searched = known
 
-        def text(entry_id: str) -> str:
-            return self._text_or_none(known[entry_id]) or ""
-
-        def searchable(entry_id: str) -> Content | None:  # of a later search too
-            record = self._searched.get(entry_id)
-            text = record and self._text_or_none(record)
-            return content(text, f"{record.tool} {record.arguments}") if record and text else None
-
         with self._opening:
             if self._passages is None:
-                self._passages = Passages(searchable)
+                self._passages = Passages(self._content_of)
             passages = self._passages
-
         found = retrieval.search(
             passages,
             query,
             max(1, bound),
-            list(known),
-            text,
-            shown,
-            lambda id_: known[id_].arguments,
+            entry_ids=list(known),
+            text=lambda entry_id: self._text_or_none(known[entry_id]) or "",
+            known=shown,
+            arguments=lambda entry_id: known[entry_id].arguments,
         )
         entry_ids = dict.fromkeys(calls.HEADER.findall(found))
         self._note_access([known[entry_id] for entry_id in entry_ids if entry_id in known])
         return found
+
+    def _content_of(self, entry_id: str) -> Content | None:
+        """Return what the search index has of an entry; None where its text cannot be read."""
+        record = self._searched.get(entry_id)
+        text = record and self._text_or_none(record)
+        return content(text, f"{record.tool} {record.arguments}") if record and text else None
 
     def _part(self, record: Record, request: recall.Request, max_tokens: int) -> tuple[str, str]:
         """Return a part of an entry's content, within `max_tokens`, and its outcome.
@@ -286,7 +283,9 @@ class SessionRecalls:
             mark = self._run.ledger.mark
             newer = retrieval.version(mark, self._run.id, record, text, turn, prices, is_taken)
             self._resources.store.put(text.encode("utf-8", "surrogatepass"))
-            self._run.save(newer, retrieval.linked(self._run.current(record), newer))
+            current = self._run.current(record)
+            linked = replace(current, entry=current.entry.associated([newer.id]))
+            self._run.save(newer, linked)
         return newer
 
     def images(self, call: calls.RecallCall) -> tuple[Item, ...]:

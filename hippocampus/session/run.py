@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from hippocampus.entries.entry import Record, content_key
-from hippocampus.errors import StoreError, ViewError
+from hippocampus.errors import StoreError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message
 from hippocampus.models import tokens
@@ -83,8 +83,6 @@ class SessionRun:
         self._warned_of_excess = False
         self._copies: dict[int, Item] = {}
         """The copies of edited items in the views sent so far, by their number in the list."""
-        self.raw_reason = ""
-        """Why the last list has to be sent raw; empty where a turn was taken."""
         self.is_edit = False
         """Whether the last view changed what the request before it held."""
         self.lost: dict[str, Record] = {}
@@ -161,11 +159,10 @@ class SessionRun:
         fresh = history.raw[history.reading.kept :]
         if history.reading.problem:
             self._guard.log_once(f"sending a message as it is: {history.reading.problem}")
-        self.raw_reason = reader.reason_of_request(request) or reader.reason_of_list(
-            history.raw, fresh
-        )
-        if self.raw_reason:
-            self._guard.log_once(f"sending the messages as they are: {self.raw_reason}")
+        reason = reader.reason_of_request(request) or reader.reason_of_list(history.raw, fresh)
+        self._guard.raw_reason = reason
+        if reason:
+            self._guard.log_once(f"sending the messages as they are: {reason}")
             return False
         last, sent_keys = self.state.last, self.state.sent_keys
         is_sent = last is not None and last.messages == len(history.raw) == self.state.view.sent
@@ -182,7 +179,7 @@ class SessionRun:
         taken = read(self.state, history, self._opening_of(history), rules)
         rules = replace(rules, mark_tokens=self._marked_tokens(taken.state.view, items))
         if is_retry:  # another process has sent it, or marks differ
-            _check(taken.state.view)
+            taken.state.view.expect_pairs()
             view = replace(taken.state.view, sent=len(history.raw))
             self.state = replace(taken.state, view=view, sent_keys=history.keys)
         else:
@@ -191,7 +188,7 @@ class SessionRun:
                 self.ledger.go_on_from(history.turn)
             last = self.ledger.last_call(history.turn) or NO_CALL
             turn = take_turn(taken, last, rules, cold=cold)
-            _check(turn.state.view)
+            turn.state.view.expect_pairs()
             shown, kept = turn.state.view.shown, len(turn.state.sent_keys)
             self._commit(turn, self.marker.place(shown, kept, idle_seconds))
         if is_continued:
@@ -508,9 +505,3 @@ def _raw_list(history: History) -> RawList:
     """Return a list to archive."""
     messages, reading = history.quotable_range(0, len(history.raw)), history.reading
     return RawList(messages, reading.kept, reading.adapter.NAME, history.turn)
-
-
-def _check(view: View) -> None:
-    """Check law 4: an invalid conversation is neither sent nor committed."""
-    if wrong := view.pairing_problem():
-        raise ViewError(f"the view is not sent: {wrong}")

@@ -54,34 +54,6 @@ MAX_OPEN = 24
 IMAGES_NOTE = "(its images are not in this text)"
 
 
-class OpenFiles:
-    """The sessions that were used last; the files of all others are closed."""
-
-    def __init__(self, most: int = MAX_OPEN) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._used: dict[int, weakref.WeakMethod[Callable[[], bool]]] = {}
-        """By the identity of a session with open files, the most recently used last."""
-
-    def use(self, rest: Callable[[], bool]) -> None:
-        """Keep the files of a session open, and close those of the sessions idle for longest.
-
-        `rest` is its method that closes them until their next use; False if the session is in use.
-        """
-        reference = weakref.WeakMethod(rest)
-        owner = id(rest.__self__)  # type: ignore[attr-defined]
-        with self._lock:
-            self._used.pop(owner, None)
-            self._used[owner] = reference
-            oldest = list(self._used.items())[: -self._most]
-        for key, reference in oldest:  # without the lock: files take their time to close
-            rests = reference()
-            if rests is None or rests():
-                with self._lock:
-                    if self._used.get(key) is reference:  # else it was used again meanwhile
-                        del self._used[key]
-
-
 class Session:
     """One agent's conversation: `session(messages)` returns the messages to send."""
 
@@ -204,7 +176,6 @@ class Session:
             self._reading = self._run.state.history.reading if is_taken else None
             if self._reading and self._reading.items:
                 self._format = self._reading.adapter.NAME
-            self._guard.raw_reason = self._run.raw_reason
             view = self._run.view(own) if is_taken else redacted_list(own, self._run.rules)
             self._last_items, self._unread_lists, self._idle_seconds = own, [], idle_seconds
             self._guard.problem = ""
@@ -569,3 +540,31 @@ class Session:
 
     def __exit__(self, *_exception: object) -> None:
         self.close()
+
+
+class OpenFiles:
+    """The sessions that were used last; the files of all others are closed."""
+
+    def __init__(self, most: int = MAX_OPEN) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._used: dict[int, weakref.WeakMethod[Callable[[], bool]]] = {}
+        """By the identity of a session with open files, the most recently used last."""
+
+    def use(self, rest: Callable[[], bool]) -> None:
+        """Keep the files of a session open, and close those of the sessions idle for longest.
+
+        `rest` is its method that closes them until their next use; False if the session is in use.
+        """
+        reference = weakref.WeakMethod(rest)
+        owner = id(rest.__self__)  # type: ignore[attr-defined]
+        with self._lock:
+            self._used.pop(owner, None)
+            self._used[owner] = reference
+            oldest = list(self._used.items())[: -self._most]
+        for key, reference in oldest:  # without the lock: files take their time to close
+            rests = reference()
+            if rests is None or rests():
+                with self._lock:
+                    if self._used.get(key) is reference:  # else it was used again meanwhile
+                        del self._used[key]

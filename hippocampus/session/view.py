@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+from hippocampus.errors import ViewError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message, Part, unpaired, with_texts
 from hippocampus.formats.reader import grown, snapshot
@@ -159,19 +160,22 @@ class View:
         ]
         return span in overlapping or not all(map(span.holds, overlapping))
 
-    def pairing_problem(self) -> str:
-        """Return which call or result in the changed part of the view has lost its other half."""
+    def expect_pairs(self) -> None:
+        """Check law 4: an invalid conversation is neither sent nor committed.
+
+        Raises:
+            ViewError: a call or a result in the changed part of the view has lost its other half.
+        """
         raw, first = self.history.raw, self.unchanged
         changed = [fold for fold in self.folds if fold.end > first]
         hidden = {number for fold in changed for number in range(*fold)}
         for number in range(first, len(raw)):
             if number not in hidden and _links(self.shown[number]) != _links(raw[number]):
-                return f"message {number} has other calls and results than its list"
-        if not changed:
-            return ""
+                raise ViewError(f"message {number} has other calls and results than its list")
         # The host's list may be broken already: only what the view adds to that counts.
-        wrong = unpaired(self.shown)
-        return wrong[0] if wrong and len(wrong) > len(unpaired(raw)) else ""
+        wrong = unpaired(self.shown) if changed else []
+        if wrong and len(wrong) > len(unpaired(raw)):
+            raise ViewError(wrong[0])
 
     def write(self, items: Sequence[Item], copies: dict[int, Item]) -> list[Item]:
         """Return the items of the view: the caller's own, and copies of edited ones.

@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hippocampus import Hippocampus, Policy
+from hippocampus.errors import ViewError
 from hippocampus.formats.conversation import unpaired
 from hippocampus.formats.reader import read
 from hippocampus.models.tokens import count_message
@@ -569,10 +570,11 @@ def test_the_check_of_a_view_reads_what_has_changed() -> None:
     ]
     history = History().extended(items)
     view = View(history).extended(history, 0)
-    assert view.pairing_problem() == ""
+    view.expect_pairs()
     whole, cut = Span(1, 4), Span(2, 4)
-    assert view.with_digests([(whole, "three")]).pairing_problem() == ""
-    assert "call 'a' has no result" in view.with_digests([(cut, "two")]).pairing_problem()
+    view.with_digests([(whole, "three")]).expect_pairs()
+    with pytest.raises(ViewError, match="call 'a' has no result"):
+        view.with_digests([(cut, "two")]).expect_pairs()
 
 
 @pytest.mark.parametrize("margin", range(20))
