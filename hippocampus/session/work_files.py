@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hippocampus.formats import json_text
-from hippocampus.formats.conversation import Part
+from hippocampus.formats.conversation import Message, Part
 from hippocampus.formats.tool_calls import (
     PATCHED,
     file_key,
@@ -202,14 +202,17 @@ class WorkFiles:
         start = len(known)
         if not known or start > end or known != history.keys[:start]:
             self._calls, self._files, start = {}, {}, 0
-        messages, turns = history.quotable_range(start, end), history.turns[start:end]
+        self.read_on(history.quotable_range(start, end), history.turns[start:end])
+        self.keys = [*history.keys[:end]]
+
+    def read_on(self, messages: Sequence[Message], turns: Sequence[int]) -> None:
+        """Read the next messages, with their turns."""
         for message, turn in zip(messages, turns, strict=True):
             for part in message.parts:
                 if part.kind == "call":
                     self._calls[part.call_id] = part
                 elif part.kind == "result" and part.call_id in self._calls and not part.is_error:
                     self._follow(self._calls[part.call_id], part.text, turn)
-        self.keys = [*history.keys[:end]]
 
     def _follow(self, call: Part, result: str, turn: int) -> None:
         """Take in what a call read from its files, or wrote into them."""
