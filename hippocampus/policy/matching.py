@@ -1,10 +1,11 @@
-"""Words, globs and patterns of a policy, matched in linear time by RE2. Pure.
+"""Words, globs and patterns of a policy, matched in linear time. Pure.
 
 Expressions are compiled once and cached, so that policies stay plain data.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import functools
 import re
 import unicodedata
@@ -12,7 +13,6 @@ from importlib import resources
 from typing import Any
 
 from hippocampus import patterns
-from hippocampus.patterns import searchable
 
 UNSPACED = (
     r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
@@ -30,7 +30,6 @@ TYPOGRAPHY = str.maketrans(
 )
 """Replaces typographic variants: dots on the i, and apostrophes."""
 MAX_CACHED = 4_096
-GLOB = re.compile(r"\*|\?|\[(?P<no>!?)(?P<any>[^\]]+)\]|.", re.DOTALL)
 
 
 def fold(text: str) -> str:
@@ -97,25 +96,16 @@ def _is_of_spaced_word(letter: str) -> bool:
 
 
 @functools.lru_cache(MAX_CACHED)
-def globs(wanted: tuple[str, ...]) -> Any:
+def globs(wanted: tuple[str, ...]) -> re.Pattern[str]:
     """Return one expression whose full match is a match of any of the globs, without case.
 
     >>> bool(globs(("browser*", "*_snapshot")).fullmatch("take_Snapshot"))
     True
     """
-    return expression("(?is)" + "|".join(GLOB.sub(_glob_part, glob) for glob in wanted))
+    return re.compile("|".join(map(fnmatch.translate, wanted)), re.IGNORECASE)
 
 
 @functools.lru_cache(MAX_CACHED)
 def is_one(wanted: tuple[str, ...], name: str) -> bool:
     """Return whether a name matches any of the globs, without case."""
-    return globs(wanted).fullmatch(searchable(name)) is not None
-
-
-def _glob_part(found: re.Match[str]) -> str:
-    if found[0] in {"*", "?"}:
-        return ".*" if found[0] == "*" else "."
-    if found["any"]:
-        chosen = re.sub(r"[\\^\[]", r"\\\g<0>", found["any"])
-        return f"[{'^' if found['no'] else ''}{chosen}]"
-    return re.escape(found[0])
+    return globs(wanted).fullmatch(name) is not None

@@ -47,8 +47,7 @@ def _compression(value: Any) -> Any:
 
 
 Text = Annotated[str, SOME]
-Glob = Annotated[Text, checked(lambda text: matching.globs((text,)))]
-Globs = Annotated[tuple[Glob, ...], ONE_OR_MANY, SOME]
+Globs = Annotated[tuple[Text, ...], ONE_OR_MANY, SOME]
 Words = Annotated[tuple[Annotated[Text, checked(_expect_word)], ...], ONE_OR_MANY, SOME]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -286,8 +285,7 @@ class Subject:
         is_key = isinstance(data, dict) and key in data
         found = [data[key]] if is_key else [value for _, value in at_path(data, key)]
         for value in found:
-            written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            yield searchable(written)
+            yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def record_subject(record: Record, text: str) -> Subject:

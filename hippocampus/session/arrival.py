@@ -124,7 +124,7 @@ class MessageReader:
                 if part.kind == "result" and not self.rules.is_recall(tool):
                     self._thin_numbers(number, at, arguments, None)
         self.rendered += [
-            Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
+            payload.rendered
             for payload in (payloads.items if read_again < start else ())
             if read_again <= payload.message < start and not payload.is_full
         ]
@@ -328,7 +328,7 @@ class MessageReader:
             record, number, at, shown, due_turn, large, resolution, collapsed=is_hidden
         )
         if not (is_full or is_hidden):
-            self.rendered.append(Rendered(number, at, record.shown, payload.without_images))
+            self.rendered.append(payload.rendered)
         return self._add(payload, identifiers(part.text))
 
     def _add(self, payload: Payload, names: Iterable[str]) -> int:

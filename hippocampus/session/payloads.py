@@ -31,7 +31,7 @@ from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
 from hippocampus.session.history import History
 from hippocampus.session.turn_rules import CONSTANTS, Rules
-from hippocampus.session.view import Span
+from hippocampus.session.view import Rendered, Span
 from hippocampus.storage.ledger import NotedPart, NotedPayload, noted
 
 if TYPE_CHECKING:
@@ -187,6 +187,11 @@ class Payload(NamedTuple):
         The text of a large one becomes an entry before the model has seen its images.
         """
         return not self.large or self.record.stage is Stage.DORMANT
+
+    @property
+    def rendered(self) -> Rendered:
+        """Return the text of its entry, in place of its part."""
+        return Rendered(self.message, self.part, self.record.shown, self.without_images)
 
     @property
     def is_pinned(self) -> bool:

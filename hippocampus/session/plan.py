@@ -49,6 +49,10 @@ class Candidate(NamedTuple):
         """Return the tokens that a call saves once it is indexed."""
         return self.full_tokens - self.indexed_tokens
 
+    def decided(self, reason: str, costs: float) -> Decision:
+        """Return the decision to edit it now."""
+        return Decision(self.entry_id, self.stage, reason, self.saves, costs)
+
     def holds(self, other: Candidate) -> bool:
         """Return whether a digest replaces the message of another."""
         return any(start <= other.message < end for start, end in self.spans)
@@ -114,21 +118,12 @@ def plan(
     is_folded = fold is not None and fold in batch.chosen
     free = "the cache is cold" if given.cold else "on arrival: it is not cached yet"
     decisions = [
-        Decision(candidate.entry_id, candidate.stage, free, candidate.saves, 0.0)
+        candidate.decided(free, 0.0)
         for candidate in arrived
         if not (is_folded and fold and fold.holds(candidate))
     ]
-    decisions += [
-        Decision(
-            candidate.entry_id,
-            candidate.stage,
-            reason,
-            candidate.saves,
-            batch.costs / len(batch.chosen),
-        )
-        for candidate in batch.chosen
-        if candidate is not fold
-    ]
+    edited = [candidate for candidate in batch.chosen if candidate is not fold]
+    decisions += [one.decided(reason, batch.costs / len(batch.chosen)) for one in edited]
     if not is_folded:
         decisions += _forced(due, decisions, given, prices)
     return Plan(decisions, is_folded)
@@ -163,10 +158,7 @@ def _forced(
         return []
     once = _tails(sorted(forced, key=attrgetter("message"), reverse=True), given, prices).once
     costs = max(0.0, float(once[-1])) / len(forced)
-    return [
-        Decision(candidate.entry_id, candidate.stage, FORCED, candidate.saves, costs)
-        for candidate in forced
-    ]
+    return [candidate.decided(FORCED, costs) for candidate in forced]
 
 
 class _Batch(NamedTuple):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import threading
@@ -126,10 +127,9 @@ class SessionRecalls:
         return self._redacted(record, retrieval.text_in(record, content))
 
     def _text_or_none(self, record: Record) -> str | None:
-        try:
+        with contextlib.suppress(RecallError, StoreError):
             return self.text(record)
-        except (RecallError, StoreError):
-            return None
+        return None
 
     def _redacted(self, record: Record, text: str) -> str:
         return redacted_text(record, text, self._resources.policy)
@@ -292,17 +292,14 @@ class SessionRecalls:
         """Return the image blocks of the entry that a recall requests as a whole; none where it fails."""
 
         def found() -> tuple[Item, ...]:
-            record = self.record_of(call.entry_id or "")
-            has_blocks = record.form == "blocks"
-            return retrieval.images_in(self.original(record)) if has_blocks else ()
+            with contextlib.suppress(RecallError, StoreError):  # the answer's text has the reason
+                record = self.record_of(call.entry_id or "")
+                if record.form == "blocks":
+                    return retrieval.images_in(self.original(record))
+            return ()
 
-        if call.request != recall.Request():
-            return ()
-        try:
-            lost = "a recall has no images"
-            return self._guard.run(found, tuple, lost, raises=(RecallError, StoreError))
-        except (RecallError, StoreError):
-            return ()
+        is_whole = call.request == recall.Request()
+        return self._guard.run(found, tuple, "a recall has no images") if is_whole else ()
 
     def _note_access(self, records: Sequence[Record]) -> None:
         """Restore the strength of entries that a recall has returned."""

@@ -30,7 +30,7 @@ from hippocampus.session.plan import Candidate, PlanInput, calls_to_come, plan
 from hippocampus.session.renderer import next_record
 from hippocampus.session.state import ReadList, State, next_texts
 from hippocampus.session.turn_rules import CONSTANTS, Rules
-from hippocampus.session.view import Rendered, View
+from hippocampus.session.view import View
 from hippocampus.storage.ledger import ModelCall, TurnRows
 
 CHANCE_TURNS = 10
@@ -267,10 +267,7 @@ class _Changes:
         """Shorten payloads."""
         history, payloads = self.view.history, self.payloads
         moved = payloads.move_on([decision.entry_id for decision in decisions], self.rules)
-        self.view = self.view.with_texts(
-            Rendered(payload.message, payload.part, payload.record.shown, payload.without_images)
-            for payload in moved
-        )
+        self.view = self.view.with_texts(payload.rendered for payload in moved)
         self.edits += decisions
         self.entries += [payload.record for payload in moved]
         self.originals += [payload.original(history) for payload in moved]
@@ -324,9 +321,8 @@ class _Changes:
         ]
         for candidate in sorted(self.weigh(unread), key=lambda candidate: -candidate.saves):
             if excess > 0 < candidate.saves:
-                stage, saves = candidate.stage, candidate.saves
-                chosen.append(Decision(candidate.entry_id, stage, UNREAD_REASON, saves, 0.0))
-                excess -= saves
+                chosen.append(candidate.decided(UNREAD_REASON, 0.0))
+                excess -= candidate.saves
         self.edit(chosen)
 
 
