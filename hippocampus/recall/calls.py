@@ -1,6 +1,6 @@
 """The calls of the recall tool in a message list, their answers, and the errors where nothing can be served.
 
-Pure: what is served comes from the session; no list is changed. The text of an error advises against a retry and
+Pure: the session serves the payloads; no list is changed. The text of an error advises against a retry and
 names an alternative, with the call that made the content.
 """
 
