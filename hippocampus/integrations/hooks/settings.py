@@ -23,6 +23,7 @@ from hippocampus.errors import StoreError
 from hippocampus.storage import files
 
 NAME = "hippocampus"
+PROGRAM = [sys.executable, "-P", "-m", NAME]
 OURS = re.compile(r"-m hippocampus hook --state-dir ")
 """How a command of ours is recognised among the hooks of a file."""
 BEGIN, END = "# hippocampus: begin", "# hippocampus: end"
@@ -126,8 +127,17 @@ def command(verb: str, state: str, policy: str) -> list[str]:
     """Return the command line of a verb; `-P` keeps the modules of a project from being imported."""
     named = [] if policy == "default" else ["--policy", policy]
     transport = ["--transport", "stdio"] if verb == "mcp" else []
-    program = [sys.executable, "-P", "-m", NAME]
-    return [*program, verb, "--state-dir", state, *transport, *named]
+    return [*PROGRAM, verb, "--state-dir", state, *transport, *named]
+
+
+def is_own(line: str, verb: str) -> bool:
+    """Return whether a line of a shell runs a verb of this program, and nothing else."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return False
+    # A sign with a meaning for the shell is quoted in the second.
+    return words[: len(PROGRAM) + 1] == [*PROGRAM, verb] and shlex.join(words) == line
 
 
 def installed(host: Host, project: Path | None, state: str, policy: str) -> list[SettingsChange]:

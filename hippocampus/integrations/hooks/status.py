@@ -42,8 +42,14 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
     """Return the findings for one host in lines, and whether both commands answer and edits arrive."""
     hook, server = settings.hook_command(host, project), settings.server_command(host, project)
     hooks = settings.hooks_path(host, project)
-    answers, hook_answer = _probed(hook, PROBE, b"") if hooks else (True, "")
-    serves, server_answer = _probed(shlex.join(server), INITIALIZE, b'"serverInfo"')
+
+    def probed(line: str, verb: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
+        if line and project and not settings.is_own(line, verb):  # anyone's, as of a cloned repository
+            return False, "of another program, and not run: install it again"
+        return _probed(line, given, expected)
+
+    answers, hook_answer = probed(hook, "hook", PROBE, b"") if hooks else (True, "")
+    serves, server_answer = probed(shlex.join(server), "mcp", INITIALIZE, b'"serverInfo"')
     events = log_of(state)
     arrived, dropped, gone = 0, list[str](), 0
     transcript = functools.cache(_transcript)

@@ -292,6 +292,34 @@ def test_status_reports_a_server_that_does_not_start(home: Path) -> None:
     assert "No such command 'mpc'" in broken.output
 
 
+@pytest.mark.parametrize("own", ["", f"{sys.executable} -P -m hippocampus hook --state-dir x; "])
+def test_status_runs_no_command_of_a_cloned_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = f"{own}touch ran # -m hippocampus hook --state-dir "
+    hook = {"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": line}]}]}}
+    server = {"command": "sh", "args": ["-c", "touch ran"]}
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/settings.local.json").write_text(json.dumps(hook))
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"hippocampus": server}}))
+    ended = CliRunner().invoke(app, ["status", "claude-code", "--project"])
+    assert ended.exit_code == 1
+    assert ended.output.count("of another program, and not run") == 2
+    assert not (tmp_path / "ran").exists()
+
+
+def test_status_runs_the_commands_that_install_wrote_into_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("mcp")
+    project = tmp_path / "a project's"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    run("install", "claude-code", "--project")
+    assert run("status", "claude-code", "--project").count("answers in") == 2
+
+
 def test_nothing_is_installed_where_the_server_could_not_run(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
