@@ -19,6 +19,7 @@ from hippocampus import policy as policies
 from hippocampus.cli import options as out
 from hippocampus.cli.fact_database import (
     DEFAULT_PATH,
+    EVERY_AGENT,
     OWN_AGENT,
     complete,
     embed,
@@ -326,7 +327,8 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     layout = None if is_address(named) or is_file(named) else StateDir(Path(named))
     with opened(layout.database if layout else named, agent) as facts:
-        findings = facts.forget(what, dry_run=True, agent=agent)
+        whose = EVERY_AGENT if facts.get(what) else agent  # an id is of one
+        findings = facts.forget(what, dry_run=True, agent=whose)
         found = [finding.memory for finding in findings]
         ids = [memory.id for memory in found]
         returned = memories.returning(facts.tables.database, ids)

@@ -308,8 +308,9 @@ def memory_forget(
 ) -> str:
     """Delete one memory for good, by its id, where the user asks for it; what only changed is remembered anew."""
     known = facts.get(id)
-    outside = reach.scopes is not None and known is not None and known.scope not in reach.scopes
-    if known is None or known.agent != (reach.agent or facts.agent) or outside:
+    if known is None or not facts.forget(
+        id, dry_run=True, agent=reach.agent, scopes=reach.scopes
+    ):
         return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
     return _deleted(facts, [known.id])
 

@@ -155,7 +155,7 @@ def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -
     Those are the ones that have all of its words, or a cosine as high as that.
     """
     kept = memories.named(tables.database, text.strip())
-    close = dict.fromkeys(kept, 1.0)
+    close = {row: 1.0 for row, memory in kept.items() if query.reaches(memory)}
     if not kept and text.strip():
         found, wanted = find(tables, text, query, seconds=WRITING_SECONDS), content_words(text)
         kept = memories.by_row(tables.database, found.rows)

@@ -153,8 +153,12 @@ def test_a_call_reaches_its_own_agent_and_scopes_alone(facts: Facts) -> None:
         assert (
             failed(call(facts, "memory_forget", {"id": memory.id}, others))["error"] == "not_found"
         )
+        for name in (memory.id, memory.id[-10:]):
+            gone = call(facts, "forget_memory", {"description": name}, others)
+            assert gone.startswith("Nothing matches"), gone
     home = next(each for each in facts.memories(agent="ann") if each.scope == "home")
     assert failed(call(facts, "memory_forget", {"id": home.id}, mine))["error"] == "not_found"
+    assert "Nothing matches" in call(facts, "forget_memory", {"description": home.id}, mine)
     assert len(facts.memories(agent="ann")) == 2
 
 

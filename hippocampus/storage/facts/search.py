@@ -13,7 +13,7 @@ from typing import Any
 from hippocampus.errors import FactError
 from hippocampus.storage.database import HAVING, RANKED, Database
 from hippocampus.storage.facts.memories import REWORDED, listed
-from hippocampus.storage.facts.rows import HEARSAY, Kind, RankedRow
+from hippocampus.storage.facts.rows import EVERY_AGENT, HEARSAY, Kind, Memory, RankedRow
 
 NAME_CHARACTERS = 40
 TEXT_COLUMNS = ("content", "text", "body", "message")
@@ -72,6 +72,11 @@ class RecallQuery:
     def seen_from(self) -> float:
         """Return from when strength and recency count: as of a date, nothing has faded since."""
         return min(self.now, self.at, self.known)
+
+    def reaches(self, memory: Memory) -> bool:
+        """Return whether a memory is of the agent and the scopes."""
+        is_own = self.agent in {memory.agent, EVERY_AGENT}
+        return is_own and (self.scopes is None or memory.scope in self.scopes)
 
     def values(self, **others: Any) -> dict[str, Any]:
         """Return the values of `CONDITION`, and others."""
