@@ -93,7 +93,10 @@ def _key() -> bytes | None:
             import keyring
         except ImportError:
             raise SealedError(f"{VARIABLE} names the keyring: {INSTALL}") from None
-        written = keyring.get_password("hippocampus", "key")
+        try:
+            written = keyring.get_password("hippocampus", "key")
+        except keyring.errors.KeyringError as locked:  # or there is none, as in a container
+            raise SealedError(f"{VARIABLE} names the keyring: {locked}") from locked
     try:
         key = base64.b64decode(written or "", validate=True)
     except binascii.Error:

@@ -51,6 +51,17 @@ def test_a_payload_comes_back_under_its_key_alone(tmp_path, monkeypatch, content
         assert store.get(name) == content
 
 
+def test_a_keyring_that_cannot_be_read_is_named(tmp_path, monkeypatch):
+    keyring = pytest.importorskip("keyring")
+    from keyring.backends import fail
+
+    monkeypatch.setattr(keyring.core, "_keyring_backend", fail.Keyring())
+    monkeypatch.setenv(VARIABLE, "keyring")
+    store = DiskStore(tmp_path)
+    with contextlib.closing(store), pytest.raises(StoreError, match="names the keyring"):
+        store.put(b"zanzibar")
+
+
 def test_no_word_of_a_payload_is_on_the_disk(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, key())
     with contextlib.closing(DiskStore(tmp_path)) as store:
