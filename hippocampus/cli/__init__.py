@@ -8,6 +8,9 @@ import sys
 
 def main() -> None:
     """Run the command line; an error of ours, or of a file, is one sentence on stderr and exit status 2."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     if sys.argv[1:2] == ["hook"] and "--help" not in sys.argv:  # an agent waits for its hooks
         from hippocampus.integrations import hooks
 

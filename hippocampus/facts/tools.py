@@ -308,9 +308,7 @@ def memory_forget(
 ) -> str:
     """Delete one memory for good, by its id, where the user asks for it; what only changed is remembered anew."""
     known = facts.get(id)
-    if known is None or not facts.forget(
-        id, dry_run=True, agent=reach.agent, scopes=reach.scopes
-    ):
+    if known is None or not facts.forget(id, dry_run=True, agent=reach.agent, scopes=reach.scopes):
         return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
     return _deleted(facts, [known.id])
 

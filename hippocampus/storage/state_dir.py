@@ -48,7 +48,8 @@ class StateDir:
 
     def memory_file(self, agent: str = DEFAULT_AGENT) -> Path:
         """Return the memory file of an agent."""
-        suffix = "" if agent == DEFAULT_AGENT else f"-{quote(agent, safe='')}"
+        quoted = quote(agent, safe="", errors="surrogatepass")
+        suffix = "" if agent == DEFAULT_AGENT else f"-{quoted}"
         return self.root / f"MEMORY{suffix}.md"
 
     @property
@@ -63,8 +64,10 @@ class StateDir:
 
     def agents(self) -> list[str]:
         """Return the agents that have a memory file, and the default one, which is the first."""
-        names = [path.stem for path in sorted(self.root.glob("MEMORY-*.md"))]
-        return [DEFAULT_AGENT, *(unquote(name.removeprefix("MEMORY-")) for name in names)]
+        paths = sorted(self.root.glob("MEMORY-*.md"))
+        named = [(unquote(path.stem.removeprefix("MEMORY-")), path) for path in paths]
+        # A file of another name is none of ours; it may have no agent's name at all.
+        return [DEFAULT_AGENT, *(agent for agent, path in named if self.memory_file(agent) == path)]
 
     def daily_log(self, day: str) -> Path:
         """Return the log of a day, such as `2026-02-09`."""

@@ -309,6 +309,12 @@ def test_a_mistake_ends_the_process_with_status_2(tmp_path: Path) -> None:
     assert done.stderr.startswith("hippocampus: ")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+def test_a_command_runs_without_standard_streams(source: Path) -> None:
+    line = f'exec "{sys.executable}" -m hippocampus replay "{source}" <&- >&- 2>&-'
+    assert subprocess.run(["sh", "-c", line], check=False).returncode == 0
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_output_that_cannot_be_written_is_one_sentence() -> None:
     command = [sys.executable, "-m", "hippocampus", "policy", "schema"]

@@ -144,3 +144,18 @@ def test_a_memory_file_that_is_none_is_named_by_the_doctor_and_by_defrag(
     assert faults == [f"{path}: no regular file but a {kind}"]
     done = CliRunner().invoke(app, ["defrag", str(state)])
     assert str(done.exception) == f"{path}: no regular file but a {kind}"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes")
+def test_a_file_with_the_name_of_no_agent_stops_neither_the_doctor_nor_a_forgetting(
+    made: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    shutil.copytree(made, state)
+    odd = state / os.fsdecode(b"MEMORY-\xff.md")
+    odd.write_text("- I am allergic to nuts.\n")
+    assert not [each for each in examine(DirectoryState(StateDir(state))) if each.is_fault]
+    for verb in (["defrag"], ["forget", "--everything-from", "s", "--apply"]):
+        done = CliRunner().invoke(app, [verb[0], str(state), *verb[1:]])
+        assert done.exit_code == 0, done.exception
+    assert odd.exists()
