@@ -13,10 +13,11 @@ import hmac
 import itertools
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hippocampus.formats.conversation import Item, ToolResult, text_of
+from hippocampus.formats.cache_marks import NEW_MARKS
+from hippocampus.formats.conversation import Item, Message, ToolResult, text_of
 from hippocampus.formats.reader import appended, read_as
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer, Round
 from hippocampus.storage.proxy_conversations import Conversations
@@ -46,7 +47,7 @@ def chains_of(
     runs = [list(run) for is_answer, run in kinds if is_answer]
     first = runs[0][0] if runs else len(items)
     messages, _ = read_as(answers.ADAPTER, items[:first])
-    texts = [text for message in messages for text in message.texts()]
+    texts = itertools.chain.from_iterable(map(_contents, messages))
     system = text_of(request.get("system") or request.get("instructions") or "")
     key = _hash(owner, answers.ADAPTER.NAME, PER_REQUEST.sub("", system), *texts)
     chains = [Chain(key, 0, 0)]
@@ -55,6 +56,15 @@ def chains_of(
         key = chain_after(key, answers, items[start:end])
         chains.append(Chain(key, start, end))
     return chains
+
+
+def _contents(message: Message) -> Iterator[str]:
+    """Yield the texts of a message, and its other blocks without their cache marks, which move."""
+    yield from message.texts()
+    for part in message.parts:
+        if part.kind in {"image", "opaque"} and isinstance(block := message.held(part), dict):
+            kept = {key: value for key, value in block.items() if key not in NEW_MARKS}
+            yield json.dumps(kept, sort_keys=True)
 
 
 def chain_after(chain: str, answers: type[ModelAnswer], answer: Sequence[Item]) -> str:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import logging
 import math
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -57,8 +58,10 @@ PREFIX = "hippocampus_"
 """Begins the name of our tool where the host has one named `recall`."""
 MAX_LISTED = 50
 """How many entries of a conversation the live page lists, the newest first."""
-END_USER = ("safety_identifier", "user")
-"""The members of a request to OpenAI that identify the user of an application."""
+END_USER = ("safety_identifier", "user", "user_id")
+"""The members of a request to OpenAI, and of its `metadata` to Anthropic, that identify the user of an application."""
+OF_SESSION = re.compile(r'_session_[\w-]+|"session_id"\s*:\s*"[\w-]+"')
+"""What Claude Code writes after its user: one has many sessions."""
 UNNAMED = "proxy"
 """The tenant of the handle that opens the connections; no request is of it."""
 
@@ -210,7 +213,12 @@ class Service:
             body = Body(content)
             request = body.values
             # An application with one key names its users to the provider in these.
-            users = [f"{name}: {request[name]}" for name in END_USER if request.get(name)]
+            fields = {**(request.get("metadata") or {}), **request}
+            users = [
+                f"{name}: {OF_SESSION.sub('', str(fields[name]))}"
+                for name in END_USER
+                if fields.get(name)
+            ]
             caller = caller_of([*credentials, *users], conversations.secret)
             items = _listed(request.get(answers.ITEMS))
             reason = reader.reason_of_request(request) or answers.unmanaged(request)

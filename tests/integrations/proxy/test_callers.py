@@ -156,12 +156,24 @@ def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: 
         assert len(conversations(url)) == 2
 
 
-@pytest.mark.parametrize("name", ["user", "safety_identifier"])
-def test_the_users_of_an_application_with_one_key_are_callers(name: str, state: Path) -> None:
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"user": "{}"},
+        {"safety_identifier": "{}"},
+        {"metadata": {"user_id": "{}"}},
+        {"metadata": {"user_id": "user_{}_account__session_1f2e-{n}"}},
+        {"metadata": {"user_id": '{"device_id":"{}","session_id":"1f2e-{n}"}'}},
+    ],
+)
+def test_the_users_of_an_application_with_one_key_are_callers(
+    named: dict[str, Any], state: Path
+) -> None:
     with proxied(state, lambda items: "The same words.") as (_, url):
-        for user in ("ann", "ben", "ann"):
-            sent = json.loads(body("/chat/completions", chat_list(ROWS)[:1])) | {name: user}
-            httpx2.post(f"{url}/v1/chat/completions", json=sent, headers=SAME_KEY)
+        for number, user in enumerate(("ann", "ben", "ann")):
+            more = json.dumps(named).replace("{}", user).replace("{n}", str(number))
+            sent = json.loads(body("/messages", messages_list(ROWS)[:1])) | json.loads(more)
+            httpx2.post(f"{url}/v1/messages", json=sent, headers=SAME_KEY).raise_for_status()
         assert len(conversations(url)) == 2
 
 
@@ -196,7 +208,7 @@ def test_a_named_header_tells_callers_of_one_key_apart(state: Path) -> None:
     assert counted['requests_total{outcome="no tenant"}'] == 1
 
 
-@pytest.mark.parametrize("changed", ["system", "upstream", "first", "credential"])
+@pytest.mark.parametrize("changed", ["system", "upstream", "first", "image", "credential"])
 def test_a_conversation_belongs_to_its_whole_beginning(changed: str, state: Path) -> None:
     opening = {"role": "user", "content": "Some text before it."}
 
@@ -204,14 +216,17 @@ def test_a_conversation_belongs_to_its_whole_beginning(changed: str, state: Path
         service = Service(state, "default", given.get("upstream", "https://a.example"))
         request = json.loads(body("/messages", messages_list(ROWS)[:3]))
         request["system"] = given.get("system", "You find late orders.")
-        request["messages"].insert(0, {**opening, "content": given.get("first", "x")})
+        source = {"type": "file", "file_id": given.get("image", "a")}
+        image = {"type": "image", "source": source, **({"cache_control": {}} if given else {})}
+        text = {"type": "text", "text": given.get("first", "x")}
+        request["messages"].insert(0, {**opening, "content": [image, text]})
         content = json.dumps(request).encode()
         found = service.exchange(ANSWERS["/messages"], content, [given.get("credential", "a")])
         assert isinstance(found, Exchange)
         service.close()
         return found.conversation.session.id
 
-    assert one() == one()
+    assert one() == one() == one(first="x")
     assert one() != one(**{changed: "another"})
 
 
