@@ -62,18 +62,24 @@ def _priced(
     """Return a row with the costs of whole results, and of entries in place of the `saved` ones.
 
     Recalls are not in the list with the whole results, and a call that only they made costs it nothing.
+    A recording that goes on from a part of an earlier one has its calls too, which count once.
     """
     models = (recording.model for recording in recordings if recording.model)
     prices = prices_of(model or next(models, ""))
     is_recall = Rules("", Policy(), prices).is_recall
     calls, count, raw_sum, sent_sum = 0, 0, 0, 0
     raw_cost, sent_cost, recall_cost, sent = 0.0, 0.0, 0.0, 0
+    seen = set[int]()
     for recording in recordings:
         left = dict(saved)  # a recall names its entry again
         recalled = set[str]()
-        raw = sent = raw_before = sent_before = 0
+        prefix = raw = sent = raw_before = sent_before = 0
         for message in reader.read(recording.messages):
-            if message.role == "assistant":
+            texts = ((part.kind, part.call_id, part.text) for part in message.parts)
+            prefix = hash((prefix, message.role, *texts))
+            is_new = prefix not in seen
+            seen.add(prefix)
+            if message.role == "assistant" and is_new:
                 calls, raw_sum, sent_sum = calls + 1, raw_sum + raw, sent_sum + sent
                 cost = prices.call_cost(sent_before, sent)
                 sent_cost += cost
@@ -81,13 +87,14 @@ def _priced(
                     recall_cost += cost
                 else:
                     raw_cost += prices.call_cost(raw_before, raw)
+            if message.role == "assistant":
                 raw_before, sent_before = raw, sent
             weight = tokens.count_message(message)
             results = [part.text for part in message.parts if part.kind == "result"]
             named = {entry_id for text in results for entry_id in ENTRY.findall(text)}
             asking = [p for p in message.parts if p.kind == "call" and is_recall(p.tool)]
             recalled.update(part.call_id for part in asking)
-            count += len(asking)
+            count += len(asking) if is_new else 0
             parts = enumerate(message.parts)
             recalls = {at for at, part in parts if part.call_id and part.call_id in recalled}
             sent += weight

@@ -504,6 +504,54 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
     assert gone["raw_cost"] == 0
 
 
+def test_calls_before_a_prompt_that_was_replaced_are_counted_once(tmp_path: Path) -> None:
+    transcript, state = tmp_path / "s1.jsonl", tmp_path / "state"
+    event = {
+        **with_result(BASH, ROWS, "Bash", command="./rows"),
+        "session_id": "s1",
+        "transcript_path": str(transcript),
+    }
+    answer = answered(event, str(state), "default")
+    assert answer is not None
+    entry = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    use = {"type": "tool_use", "id": event["tool_use_id"], "name": "Bash", "input": {}}
+    recall = {**use, "id": "again", "name": "recall"}
+    result = {"type": "tool_result", "tool_use_id": use["id"], "content": entry}
+    said = {"type": "text", "text": "Item 12 is open."}
+    lines = [
+        {
+            "type": kind,
+            "uuid": uuid,
+            "parentUuid": parent,
+            "sessionId": "s1",
+            "message": {"role": kind, "content": content, "model": "claude-sonnet-4-5"},
+        }
+        for kind, uuid, parent, content in (
+            ("user", "1", "", "List them."),
+            ("assistant", "2", "1", [use]),
+            ("user", "3", "2", [result]),
+            ("assistant", "4", "3", [recall]),
+            ("user", "5", "4", [{**result, "tool_use_id": "again"}]),
+            ("assistant", "6", "5", [said]),
+            ("user", "7", "6", "And item 13?"),
+            ("assistant", "8", "7", [said]),
+            ("user", "9", "6", "No, item 14?"),
+            ("assistant", "10", "9", [said]),
+        )
+    ]
+
+    def saved(*lines: Any) -> dict[str, Any]:
+        transcript.write_text("\n".join(map(json.dumps, lines)))
+        output = CliRunner().invoke(app, ["status", str(state), "--json"]).output
+        (row,) = json.loads(output)
+        return dict(row)
+
+    before, row = saved(*lines[:8]), saved(*lines)
+    assert (before["calls"], before["recalls"]) == (4, 1)
+    assert (row["calls"], row["recalls"]) == (5, 1)
+    assert before["raw_tokens"] < row["raw_tokens"] < 1.5 * before["raw_tokens"]
+
+
 def test_an_entry_of_a_tool_without_a_name_has_the_frame_of_a_session(state: Path) -> None:
     event = {"session_id": "s", "tool_use_id": "c1", "tool_name": ""}
     entry = tool_output.stored(event, "{}", ROWS, str(state), "default")
