@@ -33,7 +33,7 @@ from hippocampus.session.resources import (
     SessionInfo,
     Summaries,
 )
-from hippocampus.session.session import OpenFiles, Session
+from hippocampus.session.session import Session
 from hippocampus.session.turn_rules import Rules
 from hippocampus.storage.content_store import ContentStore
 from hippocampus.storage.state import StateStore, state_of
@@ -70,9 +70,6 @@ class Attachment(NamedTuple):
 
 class Hippocampus:
     """The memory of one state directory: its sessions, their stored contents, and the facts."""
-
-    _open_files = OpenFiles()
-    """Shared by all memories of a process, as its descriptors are."""
 
     def __init__(  # noqa: PLR0913 - one parameter a setting
         self,
@@ -182,7 +179,6 @@ class Hippocampus:
             tail_mark=tail_mark,
             deadline_seconds=deadline_seconds,
             observers=tuple(observers),
-            use_files=self._open_files.use,
             disk_problems=disk_problems,
         )
 

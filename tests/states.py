@@ -25,7 +25,7 @@ def holdings(root: Path | str, store: ContentStore) -> list[gc.Holding]:
 def collect(
     root: Path | str, store: ContentStore, removals: Sequence[gc.Removal], *when: float
 ) -> list[gc.Removal]:
-    with state_of(root).writing() as db:
+    with contextlib.closing(state_of(root).database()) as db:
         return gc.collect(db, store, removals, *when)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 
@@ -56,10 +57,13 @@ def test_a_memory_that_closes_releases_its_sessions(tmp_path: Path) -> None:
     session = memory.session("a")
     session([{"role": "user", "content": "hello"}])
     state = state_of(tmp_path)
-    with state.writing() as db, pytest.raises(StoreError, match="open in a process"):
+    with (
+        contextlib.closing(state.database()) as db,
+        pytest.raises(StoreError, match="open in a process"),
+    ):
         expect_closed(db, "a")
     memory.close()
-    with state.writing() as db:
+    with contextlib.closing(state.database()) as db:
         expect_closed(db, "a")
 
 

@@ -403,9 +403,8 @@ def gc(  # noqa: PLR0913, PLR0917 - one parameter an option
             removals = collection.plan(collection.holdings(db, contents), rules, started)
             words = collection.plan_words(db, rules, started)
         if apply:
-            with state.writing() as db:
-                removals = collection.collect(db, contents, removals, started)
-                words = collection.collect_words(db, rules, started)
+            removals = collection.collect(state.database(), contents, removals, started)
+            words = collection.collect_words(state.database(), rules, started)
     lines = []
     # A run with --apply lists what it has removed, which may be less than was planned.
     for removal in [*removals, *words]:

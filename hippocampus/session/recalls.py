@@ -52,16 +52,14 @@ class SessionRecalls:
         run: SessionRun,
         resources: Resources,
         guard: Guard,
-        use_files: Callable[[], None],
         report: Callable[[str, float], None],
     ) -> None:
-        """Call `use_files` before a recall, and `report` after it with its outcome and its seconds."""
+        """Call `report` after a recall with its outcome and its seconds."""
         self.outcomes = Counter(dict.fromkeys(sources.OUTCOMES, 0))
         """How the recalls of an id ended, since the session was opened."""
         self._run = run
         self._resources = resources
         self._guard = guard
-        self._use_files = use_files
         self._report = report
         rules = resources.policy.lifecycle_policies
         self._has_sources = any(rule.action.source is not None for rule in rules)
@@ -163,7 +161,6 @@ class SessionRecalls:
         """
         started, outcome = time.perf_counter(), "failed"
         try:
-            self._use_files()
             if call.entry_id is None:
                 found = self._search(call.request.query or call.request.pattern, bound)
                 outcome = "done"

@@ -264,8 +264,6 @@ class Resources:
     """Opens the long-term memory, for its tools."""
     sources: Sources
     """The sources that a recall may ask; no turn does."""
-    use_files: Callable[[Callable[[], bool]], None]
-    """`OpenFiles.use`, which is shared by all memories of a process."""
     marks: int = OWN_MARKS
     """The cache marks that a session may add to a view."""
     tail_mark: bool = False

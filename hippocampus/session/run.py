@@ -481,11 +481,6 @@ class SessionRun:
         if is_here or self.ledger.is_archived():
             self._resources.consolidator.end(self.snapshot(), is_whole=self.is_whole())
 
-    def rest(self) -> None:
-        """Close the files until they are used again."""
-        if self._opened is not None:
-            self._opened.rest()
-
     def is_whole(self) -> bool:
         """Return whether the list has all that a consolidation reads."""
         is_here = bool(self.state.history.raw) and not self.has_past

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import functools
 import logging
-import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -49,8 +47,6 @@ from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import NO_CALL, ModelCall
 
 LOG = logging.getLogger("hippocampus")
-MAX_OPEN = 24
-"""A session has up to eight descriptors, and some systems give a process 256."""
 IMAGES_NOTE = "(its images are not in this text)"
 
 
@@ -88,12 +84,9 @@ class Session:
         """The names of the recall tool that hosts asked for, in order."""
         self._memory_calls: Mapping[str, Callable[[str], str]] = {}
         """By name, the tools of long-term memory, once a host asked for them."""
-        self._recalls = SessionRecalls(
-            self._run, resources, self._guard, self._use_files, self._report_recall
-        )
+        self._recalls = SessionRecalls(self._run, resources, self._guard, self._report_recall)
         self.entries = SessionEntries(self._run, resources, self._recalls)
         """The entries that left the view, oldest first."""
-        self._use_files()
         try:
             self._run.open()
         except StoreError as failure:  # law 3: an agent that restarts starts
@@ -154,7 +147,6 @@ class Session:
     ) -> tuple[list[Any], bool]:
         """Take a turn: return the items to send, and whether they are its view."""
         given: Any = items
-        self._use_files()
         started, last = time.perf_counter(), self._run.state.last
 
         def view_of_turn() -> tuple[list[Any], bool]:
@@ -219,10 +211,6 @@ class Session:
     def _report_source(self) -> ReportSource:
         agent, prices = self._run.info.agent, self._resources.prices.name
         return ReportSource(self.id, agent, prices, self._format)
-
-    def _use_files(self) -> None:
-        """Keep the session's files open: it is in use."""
-        self._resources.use_files(self._close_idle_files)
 
     def _report_recall(self, outcome: str, seconds: float) -> None:
         report = ToolReport(self._report_source(), recall.TOOL_NAME, seconds, outcome)
@@ -517,17 +505,6 @@ class Session:
                 self._run.count_raw()
                 self._close_files(functools.partial(self._run.close, is_end=False))
 
-    def _close_idle_files(self) -> bool:
-        """Close the session's files until it is used again; return False where it is in use."""
-        if not self._lock.acquire(blocking=False):
-            return False
-        try:
-            if not self._is_closed:
-                self._close_files(self._run.rest)
-        finally:
-            self._lock.release()
-        return True
-
     def _close_files(self, close: Callable[[], None]) -> None:
         def closed() -> None:
             self._recalls.close()
@@ -540,31 +517,3 @@ class Session:
 
     def __exit__(self, *_exception: object) -> None:
         self.close()
-
-
-class OpenFiles:
-    """The sessions that were used last; the files of all others are closed."""
-
-    def __init__(self, most: int = MAX_OPEN) -> None:
-        self._most = most
-        self._lock = threading.Lock()
-        self._used: dict[int, weakref.WeakMethod[Callable[[], bool]]] = {}
-        """By the identity of a session with open files, the most recently used last."""
-
-    def use(self, rest: Callable[[], bool]) -> None:
-        """Keep the files of a session open, and close those of the sessions idle for longest.
-
-        `rest` is its method that closes them until their next use; False if the session is in use.
-        """
-        reference = weakref.WeakMethod(rest)
-        owner = id(rest.__self__)  # type: ignore[attr-defined]
-        with self._lock:
-            self._used.pop(owner, None)
-            self._used[owner] = reference
-            oldest = list(self._used.items())[: -self._most]
-        for key, reference in oldest:  # without the lock: files take their time to close
-            rests = reference()
-            if rests is None or rests():
-                with self._lock:
-                    if self._used.get(key) is reference:  # else it was used again meanwhile
-                        del self._used[key]

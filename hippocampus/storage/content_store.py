@@ -168,7 +168,7 @@ class DiskStore:
             if not self._database.stat().st_size:
                 db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
                 db.execute("PRAGMA auto_vacuum = FULL")
-            with transaction(db):  # diskcache would wait for a minute
+            with transaction(db, self._database):  # diskcache would wait for a minute
                 [(found,)] = db.execute("PRAGMA application_id")
                 if found == APPLICATION_ID:
                     return

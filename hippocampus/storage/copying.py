@@ -56,7 +56,7 @@ def copied(source: StateStore, target: StateStore) -> Iterator[Copied]:
         contents, copies = (stack.enter_context(state.contents()) for state in (source, target))
         source.open(SECONDS)
         target.open(SECONDS)
-        db, other = stack.enter_context(source.reading()), stack.enter_context(target.writing())
+        db, other = stack.enter_context(source.reading()), target.database()
         for (name,) in db.rows("SELECT name FROM session ORDER BY number"):
             rows, before = _read(db, name), _read(other, name)
             is_same = _digest(rows) == _digest(before)

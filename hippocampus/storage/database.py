@@ -12,8 +12,10 @@ import os
 import re
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from hippocampus.entries.entry import MARK_CHARACTERS
@@ -131,7 +133,7 @@ class Database(abc.ABC):
         """Return those of some sessions that a process has open."""
         return set()
 
-    # Housekeeping; a server has its own vacuum, and holds no connection between statements
+    # Housekeeping; a server has its own vacuum
 
     def shrink(self) -> None:  # noqa: B027
         """Give the pages that deleted rows have left back to the disk."""
@@ -151,16 +153,30 @@ class Database(abc.ABC):
             StoreError: another process reads the log for too long, or it cannot be written.
         """
 
-    def rest(self) -> None:  # noqa: B027
-        """Close the file until it is used again."""
-
     @abc.abstractmethod
     def close(self) -> None:
         """Close it."""
 
 
+class _Opened:
+    """The connection of a thread, which is closed when the thread ends."""
+
+    def __init__(self, db: sqlite3.Connection, *, fixed: object, is_read_only: bool) -> None:
+        self.db = db
+        self.lock = threading.RLock()
+        """Held while it is used: one of a file in memory is of all threads."""
+        self.process = os.getpid()
+        self.fixed = fixed
+        """The version of a file that it was opened for as one that nothing writes to."""
+        self.is_read_only = is_read_only
+        """Whether the file could not be written as it was opened: for the connection, that stays so."""
+
+    def __del__(self) -> None:
+        self.db.close()
+
+
 class SqliteDatabase(Database):
-    """A file, for one thread at a time; other processes have their own connections."""
+    """A file, for any thread: each has a connection of its own. One in memory has a single connection."""
 
     is_local = True
 
@@ -172,22 +188,39 @@ class SqliteDatabase(Database):
         self.rules = text
         self._is_shared = is_shared
         self._locks = Path(f"{path}-open")
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._is_read_only = False
-        """Whether the connection was opened while the file could not be written: for it, that stays so."""
-        self._fixed: tuple[object, ...] = ()
-        """The version of a file that it was opened for as one that nothing writes to."""
+        self._is_file = self.path != sqlite.IN_MEMORY
+        self._own: Any = threading.local() if self._is_file else SimpleNamespace()
+        """`opened` is the connection of this thread."""
+        self._all = weakref.WeakSet[_Opened]()
+        self._is_closed = False
+        self._file: tuple[int, int] | None = None
+        """The device and the number of the file."""
         with self._guarded():
-            self._open()
+            self._file = _number_of(self.path) if self._is_file else None
 
-    def _open(self) -> sqlite3.Connection:
+    def _current(self, *, writes: bool = False) -> _Opened:
+        """Return the connection of this thread; one that another account has outdated is opened again."""
         path = Path(self.path)
-        self._fixed = sqlite.version(path) if sqlite.is_fixed(path) else ()
+        opened: _Opened | None = getattr(self._own, "opened", None)
+        if opened:
+            # SQLite would take the pages of a changed file for those that it has read, and report damage.
+            is_outdated = opened.fixed and opened.fixed != sqlite.version(path)
+            is_forked = self._is_file and opened.process != os.getpid()
+            has_to_open = is_outdated or is_forked or (writes and opened.is_read_only)
+            if opened.db.in_transaction or not has_to_open:
+                return opened
+        if self._is_closed:
+            raise sqlite3.ProgrammingError("the file is closed")
+        self._expect_file()
+        fixed = sqlite.version(path) if sqlite.is_fixed(path) else ()
+        db = self._connected()
+        is_read_only = self._is_file and not sqlite.is_writable(path)
+        opened = self._own.opened = _Opened(db, fixed=fixed, is_read_only=is_read_only)
+        self._all.add(opened)
+        return opened
+
+    def _connected(self) -> sqlite3.Connection:
         db = schema.migrated(self.path, is_shared=self._is_shared)
-        self._connection = db
-        is_file = self.path != sqlite.IN_MEMORY
-        self._is_read_only = is_file and not sqlite.is_writable(path)
         if self.rules:
             for pragma in (f"cache_size = -{CACHE_KIB}", f"mmap_size = {MAPPED_BYTES}"):
                 db.execute(f"PRAGMA {pragma}")
@@ -196,77 +229,64 @@ class SqliteDatabase(Database):
             db.create_function("folded", 1, str.casefold, deterministic=True)
         return db
 
-    @property
-    def connection(self) -> sqlite3.Connection:
-        """The open connection; one that rests is opened again, and one that another account has outdated."""
-        # SQLite would take the pages of a changed file for those that it has read, and report damage.
-        if (
-            self._fixed
-            and self._connection is not None
-            and not self._connection.in_transaction
-            and self._fixed != sqlite.version(Path(self.path))
-        ):
-            self.rest()
-        if self._connection is None:
-            self._expect_file()
-            return self._open()
-        return self._connection
-
     def _expect_file(self) -> None:
-        """Raise `OSError` where the file was removed: SQLite would go on writing, or make an empty one."""
-        if self.path != sqlite.IN_MEMORY:
-            Path(self.path).stat()
+        """Raise `OSError` where the file was removed or replaced: SQLite would write into the old one, or make one."""
+        if self._file and self._file != _number_of(self.path):
+            raise FileNotFoundError("the file was removed or replaced")
+
+    def is_current(self) -> bool:
+        """Return whether the file is open, and the one that was opened."""
+        with contextlib.suppress(OSError):
+            self._expect_file()
+            return not self._is_closed
+        return False
 
     @contextlib.contextmanager
     def transaction(self, *, is_synced: bool = False) -> Iterator[None]:
-        with self._guarded():
-            db = self.connection
+        with self._guarded(writes=True) as db:
             if db.in_transaction:
                 yield
                 return
             self._expect_file()
-            if self._is_read_only:
-                self.rest()
-                db = self.connection
             # A fact outlives a power cut; a turn is written again from the list of its host.
-            with sqlite.transaction(db, is_synced=is_synced or self.rules is not None):
+            is_synced = is_synced or self.rules is not None
+            with sqlite.transaction(db, self.path, is_synced=is_synced):
                 yield
 
     def together(self, *queries: Query) -> list[list[Row]]:
         """Run statements; several see the database at one moment."""
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._guarded())
-            db = self.connection
+        is_read = all(sql.lstrip().startswith(READING) for sql, _ in queries)
+        with self._guarded(writes=not is_read) as db, contextlib.ExitStack() as stack:
             if not db.in_transaction:
-                if not all(sql.lstrip().startswith(READING) for sql, _ in queries):
+                if not is_read:
                     stack.enter_context(self.transaction())
                 elif len(queries) > 1:
                     db.execute("BEGIN")
                     stack.callback(db.execute, "ROLLBACK")
-            # A transaction opens a file anew that could not be written before.
-            return [self.connection.execute(*query).fetchall() for query in queries]
+            return [db.execute(*query).fetchall() for query in queries]
 
     def run(self, sql: str, values: Values = ()) -> None:
         self.together((sql, values))
 
     @contextlib.contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Let one thread at the file, and raise `StoreError` where SQLite fails.
+    def _guarded(self, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
+        """Yield this thread's connection, and raise `StoreError` where SQLite fails.
 
         Raises:
             FactError: a value is half a character, or a number of more than 64 bits.
             StoreError: the file cannot be read or written.
         """
-        with self._lock:
-            try:
-                yield
-            except (UnicodeEncodeError, OverflowError) as failure:
-                raise FactError(f"a value that no file can hold: {failure}") from failure
-            except sqlite.FAILURES as failure:
-                why = f": {failure}"
-                if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
-                    why = f" is damaged or none{why}; name another, or move it away to begin a new one"
-                raise StoreError(f"state {self.path}{why}") from failure
+        try:
+            opened = self._current(writes=writes)
+            with opened.lock:
+                yield opened.db
+        except (UnicodeEncodeError, OverflowError) as failure:
+            raise FactError(f"a value that no file can hold: {failure}") from failure
+        except sqlite.FAILURES as failure:
+            why = f": {failure}"
+            if type(failure) is sqlite3.DatabaseError:  # its subclasses are of other causes
+                why = f" is damaged or none{why}; name another, or move it away to begin a new one"
+            raise StoreError(f"state {self.path}{why}") from failure
 
     def memories(self) -> int:
         return int(self.value("SELECT max(row) FROM memory") or 0)
@@ -285,7 +305,9 @@ class SqliteDatabase(Database):
         return match
 
     def check(self) -> list[str]:
-        if not self._is_read_only:  # the check of the text index is written as one of its rows
+        with self._guarded():
+            is_read_only = self._current().is_read_only
+        if not is_read_only:  # the check is written as a row of the text index
             self.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
         found = [text for (text,) in self.rows("PRAGMA integrity_check")]
         found += [f"orphan in {row[0]}" for row in self.rows("PRAGMA foreign_key_check")]
@@ -295,14 +317,14 @@ class SqliteDatabase(Database):
         return int(self.value("PRAGMA page_count") * self.value("PRAGMA page_size"))
 
     def shrink(self) -> None:
-        with self._guarded():
-            sqlite.shrink(self.connection)
+        with self._guarded() as db:
+            sqlite.shrink(db)
 
     def wipe(self) -> None:
         # The text index keeps the words of deleted rows until its parts are merged.
         self.run("INSERT INTO memory_text (memory_text) VALUES ('optimize')")
-        with self._guarded():
-            sqlite.wipe(self.connection)
+        with self._guarded() as db:
+            sqlite.wipe(db)
 
     def hold(self, session: int) -> None:
         with self._guarded():
@@ -322,35 +344,36 @@ class SqliteDatabase(Database):
             files.private_file(path)
         except OSError as failure:
             raise StoreError(f"{path}: cannot be written: {failure.strerror}") from failure
-        with self._guarded():
-            self.connection.execute("VACUUM INTO ?", (str(path),))
-
-    def rest(self) -> None:
-        with self._lock:
-            self.close()
-            self._connection = None
+        with self._guarded() as db:
+            db.execute("VACUUM INTO ?", (str(path),))
 
     def close(self) -> None:
         """Close the file; a statement fails from then on."""
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
+        self._is_closed = True
+        for opened in list(self._all):
+            with opened.lock:
+                opened.db.close()
+
+
+def _number_of(path: str) -> tuple[int, int] | None:
+    with contextlib.suppress(FileNotFoundError):
+        found = Path(path).stat()
+        return found.st_dev, found.st_ino
+    return None
 
 
 class ReadOnly(SqliteDatabase):
     """The database of a directory, for reading; without a file it is empty, and none is made."""
 
-    def _open(self) -> sqlite3.Connection:
+    def _connected(self) -> sqlite3.Connection:
         path = Path(self.path)
         if os.path.lexists(path):  # a link to a disk that is away is not a missing file
             with contextlib.ExitStack() as closing:
                 db = closing.enter_context(sqlite.reading(path))
                 if schema.applied(db, self.path):
                     closing.pop_all()
-                    self._connection = db
                     return db
-        self._connection = schema.migrated(sqlite.IN_MEMORY)
-        return self._connection
+        return schema.migrated(sqlite.IN_MEMORY)
 
 
 def new_mark() -> str:

@@ -272,10 +272,8 @@ class Ledger:
         self._session = session
         self._journal = journal
         self._is_closed = False
-        self._known = 0
-        """The number of the session in its database; 0 is to be looked up."""
-        self._held = 0
-        """The number under which it is open; 0 once it is closed."""
+        self._number = 0
+        """That of the session in its database; 0 before it is known."""
         self._waiting: list[bytes] = []
         """The payloads that the next commit writes."""
         self._put_keys: list[str] = []
@@ -295,9 +293,9 @@ class Ledger:
             # A session that is there is opened without a write, and waits for no writer.
             if not found:
                 _, found = self._db.together((BEGIN, begin), self._own())
-            self._known, self.mark = self._expected(found)
-            self._db.hold(self._known)
-            self._held = self._known
+            number, self.mark = self._expected(found)
+            self._db.hold(number)
+            self._number = number
             self._changes = self._seen_changes = self._read_ahead()
         except BaseException:
             self.close()
@@ -311,14 +309,6 @@ class Ledger:
         return self._opened
 
     # Reading
-
-    @property
-    def _number(self) -> int:
-        """The number of the session; a file that was closed meanwhile has to have it still."""
-        if not self._known:
-            [found] = self._db.together(self._own())
-            self._known, _ = self._expected(found)
-        return self._known
 
     def _own(self) -> Query:
         return "SELECT number, mark FROM session WHERE name = ?", (storable(self._session),)
@@ -348,12 +338,6 @@ class Ledger:
         self._calls = [ModelCall(*row) for row in calls]
         self._row = self._expected(found[0])
         return int(self._row[1])
-
-    def rest(self) -> None:
-        """Close the file until it is used again."""
-        if self._db.is_local:
-            self._db.rest()
-            self._known = 0
 
     def has_changed(self) -> bool:
         """Return whether another process has written since the last call of this method.
@@ -636,10 +620,9 @@ class Ledger:
 
     def close(self) -> None:
         """Use the session no more; a second time does nothing."""
-        if self._held:
-            self._opened.release(self._held)
-        self._held, self._is_closed = 0, True
-        self._opened.close()
+        if self._number and not self._is_closed:
+            self._opened.release(self._number)
+        self._is_closed = True
 
     @contextlib.contextmanager
     def _change(self, turn: TurnRows, *, is_synced: bool, is_expected: bool) -> Iterator[int]:

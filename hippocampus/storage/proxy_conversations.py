@@ -82,7 +82,3 @@ class Conversations:
         )
         with bounded(self._seconds):
             return dict(self._db.rows(query, (json.dumps(chains),)))
-
-    def close(self) -> None:
-        """Close the database."""
-        self._db.close()

@@ -116,7 +116,7 @@ def _copied(path: Path, made: Path | str, make: Make = schema.migrated) -> list[
     try:
         with contextlib.closing(make(made)) as new, _opened(path, make) as old:
             new.execute("PRAGMA foreign_keys = OFF")  # rows come in the order of their tables
-            with sqlite.transaction(new):
+            with sqlite.transaction(new, made):
                 found = _copy_rows(old, new)
                 if make is schema.migrated:
                     found += _mended(old, new)

@@ -223,7 +223,7 @@ def migrate(db: sqlite3.Connection, path: str, scripts: Sequence[str] = SCRIPTS)
     """Bring a file up to date, if `applied` accepts it; of two processes at once, one does the work."""
     if len(applied(db, path, scripts)) == len(scripts):
         return
-    with transaction(db):
+    with transaction(db, path):
         done = len(applied(db, path, scripts))
         db.execute(RECORD)
         for number, script in enumerate(scripts[done:], done):

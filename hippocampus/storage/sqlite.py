@@ -164,8 +164,10 @@ def wipe(db: sqlite3.Connection) -> None:
 
 
 @contextlib.contextmanager
-def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[None]:
-    """Write all statements of the block, or none where anything fails, the commit too.
+def transaction(
+    db: sqlite3.Connection, path: Path | str, *, is_synced: bool = False
+) -> Iterator[None]:
+    """Write all statements of the block to the file of a path, or none where anything fails, the commit too.
 
     It waits for other processes with the same chance as they have. SQLite's own wait grows to a tenth
     of a second a try: the writer that has waited longest asks least often, and some time out while
@@ -174,16 +176,10 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
     One that `is_synced` is on the disk when it ends. The others write meanwhile: `synchronous = FULL`
     would let them wait for the disk too.
     """
-    # The name of a folder may be no UTF-8. A SELECT of it would read the schema, and wait for a lock.
-    usual, db.text_factory = db.text_factory, os.fsdecode
-    try:
-        [(_, _, file), *_] = db.execute("PRAGMA database_list")
-    finally:
-        db.text_factory = usual
-    path = Path(file) if file else None  # a file in memory has none
+    file = None if str(path) == IN_MEMORY else Path(path)
     db.execute("PRAGMA busy_timeout = 0")  # a transaction that has begun meets no lock
     try:
-        with in_turn(path, functools.partial(_is_run, db, "BEGIN IMMEDIATE"), BUSY_SECONDS):
+        with in_turn(file, functools.partial(_is_run, db, "BEGIN IMMEDIATE"), BUSY_SECONDS):
             try:
                 yield
                 db.execute("COMMIT")
@@ -191,8 +187,8 @@ def transaction(db: sqlite3.Connection, *, is_synced: bool = False) -> Iterator[
                 if db.in_transaction:  # SQLite ends it itself where the disk is full
                     db.execute("ROLLBACK")
                 raise
-        if is_synced and path:
-            with contextlib.suppress(FileNotFoundError), with_logs(path)[1].open("r+b") as log:
+        if is_synced and file:
+            with contextlib.suppress(FileNotFoundError), with_logs(file)[1].open("r+b") as log:
                 os.fsync(log.fileno())
     finally:
         db.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1_000)}")
@@ -262,7 +258,10 @@ def reading(path: Path) -> contextlib.closing[sqlite3.Connection]:
     # changes nothing else; one with pages belongs to a process that runs or has crashed, and stays.
     mode = "ro" if _has_pages(with_logs(path)[1]) else "rw"
     address = _fixed(path) if is_fixed(path) else f"file:{quote(os.fsencode(path))}?mode={mode}"
-    db = sqlite3.connect(address, timeout=left(BUSY_SECONDS), isolation_level=None, uri=True)
+    seconds = left(BUSY_SECONDS)
+    db = sqlite3.connect(
+        address, timeout=seconds, isolation_level=None, uri=True, check_same_thread=False
+    )
     db.execute("PRAGMA query_only = 1")
     return contextlib.closing(db)
 

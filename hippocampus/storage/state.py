@@ -11,6 +11,7 @@ import contextlib
 import importlib
 import os
 import pkgutil
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -93,17 +94,11 @@ class StateStore(abc.ABC):
 
     @abc.abstractmethod
     def database(self, text: TextRules | None = None) -> Database:
-        """Open the database, made where it is missing; that of facts has their rules."""
+        """Return the database, made where it is missing; that of facts has their rules, and its user closes it."""
 
     @abc.abstractmethod
     def reading(self) -> contextlib.AbstractContextManager[Database]:
         """Open the database for reading; a missing one is empty, and is not made."""
-
-    @contextlib.contextmanager
-    def writing(self) -> Iterator[Database]:
-        """Open the database for one piece of work."""
-        with contextlib.closing(self.database()) as db:
-            yield db
 
     def session(self, name: str, journal: Journal | None = None) -> Ledger:
         """Open a session, and make it where it does not exist."""
@@ -162,8 +157,7 @@ class StateStore(abc.ABC):
         dies loses nothing: after `seconds` another one claims the session.
         """
         now = time.time()
-        with self.writing() as db:
-            name: str | None = db.value(CLAIM, (now + seconds, now - idle_seconds, now))
+        name: str | None = self.database().value(CLAIM, (now + seconds, now - idle_seconds, now))
         return name
 
     def exported(self, session: str) -> bytes:
@@ -194,6 +188,8 @@ class DirectoryState(StateStore):
         """Name the directory; nothing is opened yet."""
         self.layout = layout
         self._contents: ContentStore | None = None
+        self._opening = threading.Lock()
+        self._database: SqliteDatabase | None = None
 
     @contextlib.contextmanager
     def contents(self) -> Iterator[ContentStore]:
@@ -219,16 +215,27 @@ class DirectoryState(StateStore):
                 self._contents.open()
 
     def database(self, text: TextRules | None = None) -> SqliteDatabase:
-        return SqliteDatabase(self.layout.database, text)
+        if text:
+            return SqliteDatabase(self.layout.database, text)
+        with self._opening:
+            if self._database is None or not self._database.is_current():
+                self._database = SqliteDatabase(self.layout.database)
+            return self._database
 
     def reading(self) -> contextlib.closing[ReadOnly]:
         return contextlib.closing(ReadOnly(self.layout.database))
 
     def caller_key(self) -> bytes:
-        with self.writing() as db, db.transaction():
+        db = self.database()
+        with db.transaction():
             if (found := db.meta(CALLER_KEY)) is None:
                 db.set_meta(CALLER_KEY, found := os.urandom(32).hex())
         return bytes.fromhex(found)
+
+    def close(self) -> None:
+        if self._database:
+            self._database.close()
+            self._database = None
 
 
 def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateStore:

@@ -124,16 +124,16 @@ def figures(memory: Hippocampus, state: StateStore, size: int) -> Iterator[tuple
         session(longer)
         again.append(time.perf_counter() - started)
         session.release()
-        with state.writing() as db:
+        with contextlib.closing(state.database()) as db:
             db.run("UPDATE session SET consolidated = changes WHERE name = ?", (name,))
     yield "a turn", 1_000 * statistics.median(turns)
     yield "a new session and its first call", 1_000 * statistics.median(openings)
     yield "a session opened again, and a call", 1_000 * statistics.median(again)
     yield "a claim, where no session is due", median(lambda: state.claimed(600.0, 60.0))
-    with state.writing() as db:
+    with contextlib.closing(state.database()) as db:
         db.run("UPDATE session SET consolidated = 0 WHERE name IN ('old-3', 'old-500', 'old-900')")
     yield "a claim, where three are", median(lambda: state.claimed(600.0, 60.0), 3)
-    with state.writing() as db:
+    with contextlib.closing(state.database()) as db:
         db.run(
             "UPDATE session SET consolidated = changes, claimed_until = 0 WHERE consolidated = 0"
         )

@@ -241,7 +241,7 @@ def test_a_watching_worker_makes_no_directory_that_was_moved(tmp_path: Path) -> 
         session(SAID)
         session.release()
     state = state_of(path)
-    with state.writing() as db:
+    with contextlib.closing(state.database()) as db:
         db.run("UPDATE session SET active_at = 0")
 
     def is_published() -> bool:

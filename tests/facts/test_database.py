@@ -48,7 +48,7 @@ def test_a_full_disk_leaves_nothing_and_the_store_usable(database: Database) -> 
     database.run("PRAGMA max_page_count = 1000000000")
     assert database.meta("first") is None
     write(database, ("second", "y"))
-    assert not database.connection.in_transaction
+    assert not database._current().db.in_transaction
     assert database.meta("second") == "y"
 
 

@@ -439,11 +439,12 @@ def test_a_memory_cannot_close_its_frame(facts):
 @FILE
 def test_retrieve_fails_open(opened):
     facts = opened()
-    facts._database.close()
-    facts._database._connection = sqlite3.connect(":memory:")
+    own = facts._database._current()
+    own.db.close()
+    own.db = sqlite3.connect(":memory:")
     assert facts.retrieve("anything") == ""
-    facts._database.connection.close()
-    facts._database._connection = sqlite3.connect(facts._database.path)
+    own.db.close()
+    own.db = sqlite3.connect(facts._database.path)
 
 
 def test_forget_by_meaning_is_bounded_and_can_be_tried(facts):

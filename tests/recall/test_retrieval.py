@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -118,12 +120,13 @@ def test_a_failing_disk_answers_a_call_and_breaks_no_loop(
 ) -> None:
     function = {"name": "recall", "arguments": '{"query": "anything"}'}
     call = {"id": "c1", "type": "function", "function": function}
-    with memory.session("s") as session:
+    with contextlib.ExitStack() as closing, memory.session("s") as session:
         session([{"role": "user", "content": "Go on."}])
-        session._run.rest()
         (tmp_path / "state.sqlite3").unlink()
-        [added] = session.handle([{"role": "assistant", "tool_calls": [call]}])
+        asking = closing.enter_context(ThreadPoolExecutor(1))  # it has the file not open yet
+        items = [{"role": "assistant", "tool_calls": [call]}]
+        [added] = asking.submit(session.handle, items).result()
         assert added["tool_call_id"] == "c1"
         assert "recall failed (unreadable)" in added["content"]
-        with pytest.raises(RecallError, match="No such file"):
-            session.recall(query="anything")
+        with pytest.raises(RecallError, match="removed or replaced"):
+            asking.submit(session.recall, query="anything").result()

@@ -667,7 +667,7 @@ def test_a_session_that_was_forgotten_is_not_made_again_to_count_its_failures(
     with Hippocampus(tmp_path, policy=EAGER) as memory:
         session = memory.session("s")
         session(reading(2))
-        with state_of(tmp_path).writing() as db:
+        with contextlib.closing(state_of(tmp_path).database()) as db:
             db.run("DELETE FROM session")
         assert session(reading(3)) == reading(3)
         session.release()

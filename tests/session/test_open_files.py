@@ -1,7 +1,8 @@
-"""Sessions that nobody closes: their files are closed for them, and their views stay the same."""
+"""Sessions that nobody closes hold no files: a thread has a connection, which ends with it."""
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,6 @@ from conversations import EAGER, no_fallback, reading
 
 from hippocampus import Hippocampus, Session
 from hippocampus.session.open_sessions import OpenSessions
-from hippocampus.session.session import MAX_OPEN, OpenFiles
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 
@@ -25,12 +25,12 @@ def test_sessions_that_nobody_closes_hold_no_more_than_some_descriptors(tmp_path
     memory = Hippocampus(tmp_path, policy=EAGER)
     before, kept = descriptors(), []
     with no_fallback():
-        for number in range(3 * MAX_OPEN):
+        for number in range(72):
             session = memory.session(f"s{number}")
             kept.append(session)
             session(reading(2))
             session.answer({"query": "row"})
-        assert descriptors() < before + 9 * MAX_OPEN
+        assert descriptors() < before + 12
         assert sum(each.report.failures for each in kept) == 0
         for session in kept:
             assert len(session.entries) == len(session.report.decisions()) > 0
@@ -38,68 +38,55 @@ def test_sessions_that_nobody_closes_hold_no_more_than_some_descriptors(tmp_path
     memory.close()
 
 
-@pytest.mark.parametrize("workers", [1, 8])
-def test_a_session_that_rests_between_its_calls_has_the_views_of_one_that_does_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
-) -> None:
-    monkeypatch.setattr(Hippocampus, "_open_files", OpenFiles(most=1))
-    items = reading(8)
-    resting = Hippocampus(tmp_path / "resting", policy=EAGER)
-    monkeypatch.setattr(Hippocampus, "_open_files", OpenFiles(most=99))
-    awake = Hippocampus(tmp_path / "awake", policy=EAGER)
-    names = ["a", "b", "c"]
-    open_sessions = [resting.session(name) for name in names]
-    expected = [awake.session(name) for name in names]
-
-    def views(number: int) -> bool:
-        found = []
-        for end in range(3, len(items) + 1, 2):
-            same = open_sessions[number](items[:end]) == expected[number](items[:end])
-            entry = expected[number].entries[0].id
-            sliced = [
-                each.recall(entry, head=2) for each in (open_sessions[number], expected[number])
-            ]
-            found.append(same and sliced[0] == sliced[1])
-        return all(found)
-
-    with no_fallback(), ThreadPoolExecutor(workers) as pool:
-        assert all(pool.map(views, range(len(names))))
-    for memory in (resting, awake):
-        memory.close()
-
-
-@pytest.mark.one_process
-def test_a_session_whose_ledger_was_removed_while_it_rested_does_not_make_an_empty_one(
-    tmp_path: Path,
-) -> None:
+@needs_proc
+def test_threads_that_end_leave_no_descriptor(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
     session = memory.session("s")
-    session(reading(1))
-    assert session._close_idle_files()
-    ledger = memory._resources.state.layout.database
-    ledger.unlink()
-    items = reading(2)
-    assert session(items) == items
-    assert session.report.failures == 1
-    assert not ledger.exists()
+    items = reading(8)
+    with no_fallback():
+        session(items[:3])
+        before = descriptors()
+        for end in range(5, len(items) + 1, 2):
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(session, items[:end]).result()
+        assert descriptors() <= before + 4
+    session.close()
     memory.close()
 
 
-def test_a_search_that_takes_long_holds_up_no_other_session(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Hippocampus, "_open_files", OpenFiles(most=1))
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_was_forked_has_its_own_connection(tmp_path: Path) -> None:
+    memory, items = Hippocampus(tmp_path, policy=EAGER), reading(4)
+    with memory.session("parent") as session, no_fallback():
+        session(items[:3])
+        child = os.fork()
+        if not child:
+            try:
+                with memory.session("child") as other:
+                    other(items[:5])
+                    os._exit(other.report.failures or len(other.entries) < 1)
+            finally:
+                os._exit(1)
+        session(items[:5])
+        assert os.waitpid(child, 0)[1] == 0
+        assert session(items) != items
+        assert session._run.ledger._db.check() == []
+    assert memory.unconsolidated() == ["child"]
+    memory.close()
+
+
+@pytest.mark.one_process
+def test_a_database_that_is_removed_stops_its_sessions_and_no_later_one(tmp_path: Path) -> None:
     memory = Hippocampus(tmp_path, policy=EAGER)
-    searching, other = memory.session("searching"), memory.session("other")
-    searching(reading(3))
-    assert searching.recall(query="row_7")
-    passages = searching._recalls._passages
-    assert passages is not None
-    with passages._lock, ThreadPoolExecutor(1) as pool:  # a search has it for as long as it reads
-        assert pool.submit(other, reading(1)).result(timeout=20)
-    assert not other.report.failures
-    searching.close()
-    other.close()
+    session, items = memory.session("s"), reading(2)
+    session(items[:3])
+    for path in tmp_path.glob("state.sqlite3*"):
+        path.unlink()
+    assert session(items) == items
+    assert session.report.failures == 1
+    with memory.session("s") as later, no_fallback():
+        assert later(items) != items
+    assert session(items) == items
     memory.close()
 
 

@@ -124,7 +124,7 @@ def test_a_payload_that_the_source_has_lost_is_named(tmp_path: Path, server: Sta
 def test_when_and_why_a_payload_was_removed_is_copied(tmp_path: Path, server: StateStore) -> None:
     took_turns(tmp_path, 3)
     state = state_of(tmp_path)
-    with state.contents() as contents, state.writing() as db:
+    with state.contents() as contents, contextlib.closing(state.database()) as db:
         gone = gc.plan(gc.holdings(db, contents), gc.GcRules(max_age_days=0), time.time())
         gc.collect(db, contents, gone, time.time())
     [found] = copied(state, server)
@@ -137,7 +137,7 @@ def test_when_and_why_a_payload_was_removed_is_copied(tmp_path: Path, server: St
 def test_a_payload_that_came_back_and_was_damaged_is_lost_and_not_removed(tmp_path: Path) -> None:
     took_turns(tmp_path / "one", 3)
     state, target = state_of(tmp_path / "one"), state_of(tmp_path / "two")
-    with state.contents() as contents, state.writing() as db:
+    with state.contents() as contents, contextlib.closing(state.database()) as db:
         key = gc.plan(gc.holdings(db, contents), gc.GcRules(max_age_days=0), time.time())[0].key
         content = contents.get(key)
         assert content

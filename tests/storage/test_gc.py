@@ -259,7 +259,7 @@ def test_where_nothing_is_stored_yet_nothing_refers_and_no_file_is_made(state: P
 def words_gone(state: Path, rules: GcRules, started: float | None = None) -> list[str]:
     now = time.time()
     opened = DirectoryState(StateDir(state))
-    with opened.writing() as db:
+    with contextlib.closing(opened.database()) as db:
         gone = gc.collect_words(db, rules, now if started is None else started)
     return [name for each in gone for name in each.sessions]
 
@@ -314,10 +314,10 @@ def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) ->
 def proxied(state: StateDir, session: str, sent: float) -> None:
     """A conversation of the proxy with a recall that its host has not seen."""
     db = DirectoryState(state).database()
-    with contextlib.closing(Conversations(db, b"key")) as known:
-        db.run(proxy_conversations.TIP, (session, session, sent))
-        db.run(proxy_conversations.CHAIN, (f"c-{session}", session, None))
-        known.keep(f"c-{session}", session, json.dumps([[[], [], [["c", f"words of {session}"]]]]))
+    db.run(proxy_conversations.TIP, (session, session, sent))
+    db.run(proxy_conversations.CHAIN, (f"c-{session}", session, None))
+    words = json.dumps([[[], [], [["c", f"words of {session}"]]]])
+    Conversations(db, b"key").keep(f"c-{session}", session, words)
 
 
 def sent(state: StateDir) -> set[str]:
@@ -347,7 +347,7 @@ def test_the_words_of_sessions_on_a_server_go_by_age_too(postgres: Server) -> No
         with contextlib.closing(Hippocampus(state, policy=EAGER)) as memory:
             memory.session("old")(reading(1))
             memory.session("new")(reading(1))
-        with state.writing() as db:
+        with contextlib.closing(state.database()) as db:
             for name, at in (("old", 0.0), ("proxied", 0.0), ("new", 0.0)):
                 db.run(proxy_conversations.TIP, (name, name, at))
             db.run("UPDATE session SET active_at = 1 WHERE name = 'old'")

@@ -51,7 +51,7 @@ def test_a_session_of_any_name_comes_back(tmp_path: Path, name: str) -> None:
     state = StateDir(tmp_path)
     Ledger(DirectoryState(state), name).close()
     assert DirectoryState(state).agent_of(name) == ""
-    with DirectoryState(state).writing() as db:
+    with contextlib.closing(DirectoryState(state).database()) as db:
         forget(db, name)
     assert DirectoryState(state).agent_of(name) is None
 
@@ -60,7 +60,10 @@ def test_a_session_is_open_until_each_who_opened_it_has_closed_it(tmp_path: Path
     state = StateDir(tmp_path)
     first, second = Ledger(DirectoryState(state), "s"), Ledger(DirectoryState(state), "s")
     first.close()
-    with pytest.raises(StoreError, match="close it first"), DirectoryState(state).writing() as db:
+    with (
+        pytest.raises(StoreError, match="close it first"),
+        contextlib.closing(DirectoryState(state).database()) as db,
+    ):
         forget(db, "s")
     assert activity(state.root)["s"] == math.inf
     second.close()
@@ -145,7 +148,7 @@ def test_a_child_that_ends_closes_no_session_of_its_parent(tmp_path: Path, ledge
 def test_a_payload_that_is_put_again_has_no_tombstone(tmp_path: Path, ledger: Ledger) -> None:
     """Were it lost then, no one would store it again."""
     state = DirectoryState(StateDir(tmp_path))
-    with state.contents() as store, state.writing() as db:
+    with state.contents() as store, contextlib.closing(state.database()) as db:
         key = store.put(b"one")
         gc.collect(db, store, [gc.Removal(key, 1, "old", ())], 0.0, put_before=math.inf)
         ledger.put(store, b"one")

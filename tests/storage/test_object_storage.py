@@ -85,7 +85,11 @@ def test_what_is_known_and_deleted_before_its_row_is_written_is_not_acknowledged
 ) -> None:
     large = NOISE.encode()
     state = state_of(postgres.address, "known", BUCKET)
-    with contextlib.closing(state), state.writing() as db, state.contents() as store:
+    with (
+        contextlib.closing(state),
+        contextlib.closing(state.database()) as db,
+        state.contents() as store,
+    ):
         state.open(30.0)
         key, payloads = store.put(large), state.payload_rows()
         rows = payloads.rows_of([large])

@@ -306,7 +306,10 @@ def test_the_end_of_a_session_writes_four_times(tmp_path: Path) -> None:
         frames = (log[at : at + 24] for at in range(32, len(log), size))
         return sum(frame[8:16] == log[16:24] and any(frame[4:8]) for frame in frames)
 
-    with contextlib.closing(Hippocampus(tmp_path)) as memory, DirectoryState(state).writing():
+    with (
+        contextlib.closing(Hippocampus(tmp_path)) as memory,
+        contextlib.closing(DirectoryState(state).database()),
+    ):
         session = memory.session("s")
         items = [{"role": "user", "content": "I prefer dark themes in every editor."}]
         session(items)

@@ -176,7 +176,7 @@ def housekeeping(folder: Path, say: Say) -> None:
     memory = memory_of(folder)
     own.open(60.0)
     with own.contents() as store:
-        with own.writing() as db:
+        with contextlib.closing(own.database()) as db:
             rules = gc.GcRules(None, 2_000, {}, 0.0)
             removals = gc.plan(gc.holdings(db, store), rules, time.time())
             gc.collect(db, store, removals, time.time())

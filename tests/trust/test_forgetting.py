@@ -81,10 +81,9 @@ def state(tmp_path):
             memory.session("third").entries.adopt("zzzzzzzz")  # fills the index of entries
     state = StateDir(tmp_path)
     store = Conversations(DirectoryState(state).database(), b"key")
-    with contextlib.closing(store) as known:
-        for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
-            store._db.run(proxy_conversations.TIP, (name, word, 1e10))
-            known.keep(word, name, json.dumps([[[], [], [["c", f"rows of {word}"]]]]))
+    for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
+        store._db.run(proxy_conversations.TIP, (name, word, 1e10))
+        store.keep(word, name, json.dumps([[[], [], [["c", f"rows of {word}"]]]]))
     return state
 
 

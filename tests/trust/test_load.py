@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -31,13 +32,13 @@ def test_a_copy_and_a_backup_taken_while_eight_processes_write_open_clean(tmp_pa
         while not writing.done():
             taken.append(DirectoryState(StateDir(tmp_path / f"copy {len(taken)}")))
             list(copied(DirectoryState(live), taken[-1]))
-            with DirectoryState(live).writing() as db:
+            with contextlib.closing(DirectoryState(live).database()) as db:
                 db.backup(tmp_path / f"backup {len(taken)}")
     assert len(taken) > 1
     assert writing.result()["errors"] == 0
     backups = [DirectoryState(StateDir(tmp_path, path.name)) for path in tmp_path.glob("backup*")]
     for state in (*taken, *backups):
-        with state.writing() as db:
+        with contextlib.closing(state.database()) as db:
             assert [*db.check(), *damaged_sessions(db)] == []
     assert [each.text for state in taken for each in verify(state) if each.is_fault] == []
 

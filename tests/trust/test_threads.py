@@ -50,7 +50,7 @@ def writer(folder, seconds, writes, is_done):
     """Hold the lock of writers in a thread for a while, or until an event."""
 
     def write():
-        with state_of(folder).writing() as db, db.transaction():
+        with contextlib.closing(state_of(folder).database()) as db, db.transaction():
             writes.set()
             is_done.wait(seconds)
 

@@ -102,9 +102,8 @@ def noted(state: str, fields: Event) -> None:
     with (
         contextlib.suppress(StoreError),  # a full disk must not stop an agent either
         opened(state) as memory,
-        memory.writing() as db,
     ):
-        hook_events.add(db, fields)
+        hook_events.add(memory.database(), fields)
 
 
 def log_of(state: str) -> list[Event]:

@@ -238,7 +238,6 @@ class Service:
         except StoreError:
             if conversations is self._known:  # by the next request its file may be another
                 self._known = None
-                conversations.close()
             raise
 
         def begun() -> OpenConversation:
@@ -330,8 +329,6 @@ class Service:
         self._closer.join()
         for memory in self._memories.close():
             memory.close()
-        if self._known:
-            self._known.close()
         self._root.close()
 
 

@@ -87,7 +87,10 @@ def test_two_proxies_in_turn_send_the_bytes_of_one(
 ) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda _: "0")  # ids are those of the session's name
     tenant = uuid.uuid4().hex
-    with state_of(state).writing() as db, db.transaction():  # so that their ids are the same
+    with (
+        contextlib.closing(state_of(state).database()) as db,
+        db.transaction(),
+    ):  # so that their ids are the same
         db.set_meta(CALLER_KEY, tenant.encode().hex())
     alone = Service(state, "default")
     two = [Service(postgres.address, "default", tenant=tenant) for _ in range(2)]
