@@ -28,7 +28,7 @@ from hippocampus.session.session import Session
 from hippocampus.storage.database import ConflictError
 from hippocampus.storage.deadline import bounded
 from hippocampus.storage.ledger import QUIET_TURNS
-from hippocampus.storage.postgres import connections
+from hippocampus.storage.postgres import connections, schema
 from hippocampus.storage.session_costs import savings
 from hippocampus.storage.state import state_of
 
@@ -660,6 +660,26 @@ def test_a_tenant_sees_nothing_of_another(postgres: Server, tenant: str) -> None
             assert [each.entry.id for each in spy.report.records()] == known
         foreign._store.delete(session.report.records()[0].content)
         assert session.entries.content(known[0])
+
+
+def test_a_later_script_of_files_brings_a_server_its_tables_with_their_tenants(
+    postgres: Server, tenant: str
+) -> None:
+    import psycopg
+
+    script = """
+    CREATE TABLE later (number INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT;
+    ALTER TABLE later ADD COLUMN more REAL NOT NULL DEFAULT 0
+    """
+    with opened(postgres.address, tenant), psycopg.connect(postgres.address) as db:
+        db.execute("SET LOCAL search_path = hippocampus")
+        db.execute(schema.later(script).encode())
+        db.execute("SET LOCAL hippocampus.tenant = 'one'")
+        db.execute("INSERT INTO later (note) VALUES ('x')")
+        assert db.execute("SELECT tenant, note, more FROM later").fetchall() == [("one", "x", 0.0)]
+        db.execute("SET LOCAL hippocampus.tenant = 'another'")
+        assert db.execute("SELECT * FROM later").fetchall() == []
+        db.rollback()
 
 
 def test_sql_without_a_tenant_finds_no_row_and_writes_none(postgres: Server, tenant: str) -> None:

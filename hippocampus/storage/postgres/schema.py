@@ -8,8 +8,8 @@ from __future__ import annotations
 import functools
 import re
 
+from hippocampus.storage import schema
 from hippocampus.storage.database import HAVING, RANKED
-from hippocampus.storage.schema import TABLES
 
 VALUE = "\0"
 """The mark of a value, which no statement contains."""
@@ -168,22 +168,31 @@ BEGIN
     IF NOT EXISTS (SELECT FROM session WHERE number = $1 AND changes = $2) THEN
         RAISE 'another worker has changed the session' USING ERRCODE = '{CONFLICT}';
     END IF;
-END $q$;
+END $q$
+""".replace("{CONFLICT}", CONFLICT)
+SECURITY = """
 -- Row-level security binds every table to the tenant of a transaction.
 DO $$
 DECLARE named text;
 BEGIN
-    FOR named IN SELECT tablename FROM pg_tables WHERE schemaname = 'hippocampus' AND tablename != 'migration'
+    FOR named IN SELECT tablename FROM pg_tables
+        WHERE schemaname = 'hippocampus' AND tablename != 'migration' AND NOT rowsecurity
     LOOP
         EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', named);
         EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', named);
         EXECUTE format($q$CREATE POLICY of_tenant ON %I USING (tenant = {OF_TENANT})$q$, named);
     END LOOP;
 END $$
-"""
+""".replace("{OF_TENANT}", OF_TENANT)
+
+
+def later(script: str) -> str:
+    """Return a later script of a file's tables for a server, where new tables get their tenants too."""
+    return f"{tables(script)};{SECURITY}"
+
+
 SCRIPTS = (
-    f"{tables(TABLES)};{tables(OF_SERVERS)};{FUNCTIONS}".replace("{OF_TENANT}", OF_TENANT).replace(
-        "{CONFLICT}", CONFLICT
-    ),
+    f"{tables(schema.TABLES)};{tables(OF_SERVERS)};{FUNCTIONS};{SECURITY}",
+    *map(later, schema.SCRIPTS[1:]),
 )
 """In the order in which they are applied."""
