@@ -18,6 +18,13 @@ PATH_KEYS = frozenset(
 """The argument names that tools use for the file that they read or write, as `_key` has them."""
 TEXT_KEYS = frozenset(("content", "contents", "filetext", "text"))
 """The argument names of a text that becomes a whole file."""
+PLACED = re.compile(
+    r"append|old|new|search|find|replace|insert|start|end|line|range|offset|position|diff|patch|edit"
+)
+"""How the names of other arguments begin where the text becomes a part of the file."""
+ABSOLUTE = re.compile(r"/|~|[a-z]:/|[a-z]+://")
+PARTED = re.compile(r"(?<=[\w\])]):(?:raw|\d+(?:-\d+)?)$")
+"""What a reading tool takes after a path: the lines to read."""
 WRITTEN_CHARACTERS = 80
 """A call with a file's name and an argument longer than this writes the file."""
 KEPT_CALLS = 8
@@ -70,7 +77,7 @@ def file_of(arguments: str) -> tuple[str, bool]:
     """
     given = fields_in(arguments) or {}
     texts = {_key(name): inner for name, inner in given.items() if isinstance(inner, str)}
-    name = next((texts[key] for key in texts if key in PATH_KEYS), "")
+    name = PARTED.sub("", next((texts[key] for key in texts if key in PATH_KEYS), ""))
     others = (inner for key, inner in texts.items() if key not in PATH_KEYS)
     return name, any(len(text) > WRITTEN_CHARACTERS for text in others)
 
@@ -81,13 +88,15 @@ def file_key(path: str) -> str:
 
 
 def is_one_file(path: str, other: str) -> bool:
-    """Return whether two paths may name one file: one ends as the other, relative to some folder.
+    """Return whether two paths may name one file: a relative one is in some folder of the other.
 
-    >>> is_one_file("/srv/site/src/a.py", "src/a.py"), is_one_file("src/a.py", "lib/a.py")
+    >>> is_one_file("/srv/site/src/a.py", "src/a.py"), is_one_file("site/src/a.py", "src/a.py")
     (True, False)
     """
     one, two = (name.replace("\\", "/").removeprefix("./").lower() for name in (path, other))
-    return one == two or one.endswith("/" + two) or two.endswith("/" + one)
+    whole, part = (one, two) if ABSOLUTE.match(one) else (two, one)
+    is_part = ABSOLUTE.match(whole) and not ABSOLUTE.match(part) and "://" not in whole
+    return one == two or bool(is_part and whole.endswith("/" + part))
 
 
 def writes_whole(arguments: str) -> bool:
@@ -97,7 +106,15 @@ def writes_whole(arguments: str) -> bool:
     True
     """
     keys = {_key(name) for name in fields_in(arguments) or ()} - PATH_KEYS
-    return bool(keys) and keys <= TEXT_KEYS and bool(file_of(arguments)[0])
+    is_placed = any(map(PLACED.match, keys))
+    return not (is_placed or keys.isdisjoint(TEXT_KEYS)) and bool(file_of(arguments)[0])
+
+
+def text_written(arguments: str) -> str:
+    """Return the text that a call gives a whole file."""
+    given = fields_in(arguments) or {}
+    texts = texts_in([value for name, value in given.items() if _key(name) in TEXT_KEYS])
+    return max(texts, key=len, default="")
 
 
 def _key(name: str) -> str:
@@ -160,6 +177,8 @@ CURL_OTHERWISE = re.compile(
     r"-[A-Za-z]*[dFIoOTX]|--(?:data|form|head|output|remote-name|request|upload)"
 )
 """Options of `curl` that send something, save the page, or ask for its headers only."""
+SILENT = _names("[ cd export if mkdir set set-location source test test-path true") | {""}
+"""Programs that print nothing, where they do not fail."""
 REDIRECTION = re.compile(r"[<>&]*[<>][<>&]*")
 PATCHED = re.compile(r"(?m)^\*\*\* (?:Update|Add|Delete) File: +(\S.*)$")
 """The heads of a patch for `apply_patch`."""
@@ -170,7 +189,8 @@ CAT = re.compile(r"\s*cat [^|;&<>\n]+")
 """A command that prints a file and does nothing else."""
 END_OF_COMMAND = re.compile(r"[;&()\n]+|\|\|")
 POINTER = re.compile(
-    r"(?i)\b(?:unchanged|(?:not|n't|n’t) changed) since (?:(?:your )?last read|you last read)\b"
+    r"(?i)\b(?:(?:unchanged|(?:not|n't|n’t) changed) since (?:(?:your )?last read|you last read)"
+    r"|identical to result\b[^\n]{0,60}\bearlier)\b"
 )
 MAX_POINTER_CHARACTERS = 400
 NOWHERE = ("/dev/null", "$null", "1", "2")
@@ -201,17 +221,24 @@ def asks_to_read(tool: str, arguments: str) -> bool:
 
 
 def file_read(tool: str, arguments: str) -> str:
-    """Return the name of the file that a call asks to read, the last of several; empty for none.
+    """Return the name of the file that a call asks to read and nothing else; empty for none.
 
     >>> file_read("Bash", '{"command": "cd src && nl -ba a.py | sed -n 1,80p"}')
     'a.py'
     >>> file_read("Grep", '{"pattern": "a", "path": "a.py"}')
     ''
+    >>> file_read("Bash", '{"command": "cat a.py; pytest"}')
+    ''
     """
     name, _ = file_of(arguments)
     if name:
         return name if asks_to_read(tool, arguments) else ""
-    return next(reversed(_printed(_command(arguments))), "")
+    command = _command(arguments)
+    printed = _printed(command)
+    if len(printed) != 1:
+        return ""
+    is_line = isinstance(command, str)
+    return printed[0] if not is_line or sum(map(_prints, _pipelines(command))) == 1 else ""
 
 
 def reads_whole(arguments: str) -> bool:
@@ -226,7 +253,8 @@ def reads_whole(arguments: str) -> bool:
     command = _command(arguments)
     if command:
         return CAT.fullmatch(str(command)) is not None
-    return not any(isinstance(value, int | list) and value is not True for value in given.values())
+    parts = (isinstance(value, int | list) and value is not True for value in given.values())
+    return not any(parts) and not any(map(PARTED.search, texts_in(given)))
 
 
 def points_back(result: str) -> bool:
@@ -310,7 +338,7 @@ def _pipelines(command: str) -> Iterator[list[list[str]]]:
     """Yield the pipelines of a command line as the words of their programs."""
     text = COMMENT.sub("", _without_heredocs(command))
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>()\n")
-    lexer.whitespace, lexer.commenters = " \t\r", ""
+    lexer.whitespace, lexer.commenters, lexer.whitespace_split = " \t\r", "", True
     pipeline: list[list[str]] = [[]]
     try:
         for word in lexer:
@@ -349,6 +377,11 @@ def _printed_by(pipeline: Sequence[Sequence[str]]) -> list[str]:
     return []
 
 
+def _prints(pipeline: Sequence[Sequence[str]]) -> bool:
+    """Return whether a pipeline has a program that may print something."""
+    return any(_program(words).name not in SILENT for words in pipeline)
+
+
 def _program(words: Sequence[str]) -> _Program:
     own = list(itertools.dropwhile(BEFORE.fullmatch, words))
     name = re.split(r"[/\\]", own[0])[-1].lower().removesuffix(".exe") if own else ""
@@ -376,6 +409,7 @@ END_CHARACTERS = 300
 """The characters at both ends of a text in which its tool reports how it went."""
 FAILED = re.compile(
     r"\s*(?:[\w.]{0,80}(?:error|exception)[:(]|traceback \(most recent call last\):"
+    r"|file (?:not found|does not exist|content .{1,30} exceeds)\b"
     r"|\{\s*\"errors?\"\s*:(?!\s*(?:null|false|\"\"|\[\s*\]|\{\s*\}|0)))",
     re.IGNORECASE,
 )

@@ -220,18 +220,22 @@ HEADS = (
     r"(?:rc|exit[_ ]?code|returncode|Exit code)[=: ]+-?\d+\n(?:Wall time[^\n]*\n)?(?:Output:\n)?",
     r"(?P<meter>)% Total[^\n]*\n +Dload[^\n]*\n\s*?\n(?:[\d.:kMG -]*\n){1,40}",  # curl
     r"<untrusted_context>\n(?:Output: )?",
-    r"<returncode>-?\d+</returncode>\n(?:<output>\n?)?",
+    # mini-swe-agent, and the start of an output that it cuts in the middle
+    r"<returncode>-?\d+</returncode>\n(?:<output>\n?|<warning>[\s\S]{1,2000}?</warning>\s?<output_head>\n?)?",
     r"(?:<(?:path|type)>[^\n]{0,600}\n){0,3}<(?:content|file|output)>\n?",
 )
 HEAD = re.compile(rf"\A\s*(?:{'|'.join(HEADS)})")
 """What tools print before the content itself."""
 TAIL = re.compile(
-    r"(?:\n{0,9}(?:<system-reminder>[\s\S]{0,4000}</system-reminder>|</(?:content|file|output)>|"
+    r"(?:\n{0,9}(?:<system-reminder>[\s\S]{0,4000}</system-reminder>|</(?:content|file|output|output_tail)>|"
     r"\(End of file[^\n]{0,200}\)))+\Z"
 )
 """What tools print after it: it would be part of the last numbered line, or of the last row."""
 TAIL_CHARACTERS = 6_000
-CLOSED, MAX_END_CHARACTERS = ("</system-reminder>", "</content>", "</file>", "</output>"), 213
+CLOSED, MAX_END_CHARACTERS = (
+    ("</system-reminder>", "</content>", "</file>", "</output>", "</output_tail>"),
+    213,
+)
 """How its last line ends, but for one with `(End of file`, which has up to this many characters."""
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 MAX_MISSING = 100_000
@@ -254,6 +258,7 @@ NOTICE_CHARACTERS, NOTICE_LINES = 600, 4
 CUT_WORDS = ("truncated", "omitted", "elided", "skipped")
 CUT = re.compile(
     r"(?i)\s*[.…\[<(*-](?=[^\n]*\d)[^\n]{0,80}\b(?:truncated|omitted|elided|skipped)\b[^\n]{0,80}[.…\]>)*-]"
+    r"|</output_head>"
 )
 CUT_INSIDE = re.compile(r"…\d[\d,]* (?:bytes|chars|characters|lines|tokens) truncated…")
 MAX_CUTS = 3
@@ -272,6 +277,8 @@ class Output:
     """The lines of the tool around the body."""
     is_numbered: bool = False
     """Whether the tool printed line numbers, which the body no longer has."""
+    cut_line: int = 0
+    """The line of the body from which on lines are missing or have no known number; 0 for none."""
 
 
 def is_numbered(text: str) -> bool:
@@ -304,13 +311,15 @@ def output_of(text: str, asked_line: int = 1) -> Output:
     )
     # The first notices that lines are missing between others, with their lines of the body.
     found = (
-        f"line {number}: {cut[0].strip()}"
+        (number, cut[0].strip())
         for number, line in enumerate(body.split("\n"), 1)
         if (cut := CUT.fullmatch(line) or CUT_INSIDE.search(line))
     )
     lowered = body.lower()
-    cuts = found if any(word in lowered for word in CUT_WORDS) else ()
-    return Output(body, first, (*notes, *itertools.islice(cuts, MAX_CUTS)))
+    is_cut = any(word in lowered for word in CUT_WORDS)
+    cuts = [*itertools.islice(found, MAX_CUTS)] if is_cut else []
+    noted = (f"line {number}: {cut}" for number, cut in cuts)
+    return Output(body, first, (*notes, *noted), cut_line=cuts[0][0] if cuts else 0)
 
 
 def has_content(text: str) -> bool:
@@ -406,6 +415,9 @@ def _numbered(body: str) -> tuple[list[str], int, list[str]] | None:
             around.append(line.strip())
         elif expected and line.strip():
             lines[-1].append(line.strip())
+    # A line without a number goes on with the one before; after the last it is the tool's.
+    around += (piece for piece in lines[-1][1:] if piece != "…")
+    del lines[-1][1:]
     return [" ".join(pieces) for pieces in lines], numbers[0], around
 
 

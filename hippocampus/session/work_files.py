@@ -19,7 +19,7 @@ from hippocampus.formats.tool_calls import (
     file_key,
     is_one_file,
     points_back,
-    texts_in,
+    text_written,
 )
 from hippocampus.indexing.code import definitions
 from hippocampus.indexing.extraction import (
@@ -39,8 +39,10 @@ from hippocampus.session.payloads import files_of
 from hippocampus.session.turn_rules import CONSTANTS
 
 OLD = re.compile(r"(?i)^(?:old|search|find|before)")
-NEW = re.compile(r"(?i)^(?:new|replace|after)")
+NEW = re.compile(r"(?i)^(?:new|replace(?!_?all)|after)")
 """Argument names of the two texts of an edit."""
+EVERYWHERE = re.compile(r"(?i)^(?:replace_?all|allow_?multiple)$")
+"""Argument names of an edit of all places that have its text."""
 HUNK = re.compile(r"(?m)^@@.*$")
 CONTEXT_LINES = 3
 """The lines that are shown around a line that the agent wrote."""
@@ -53,8 +55,11 @@ GAP = "…"
 class Edit(NamedTuple):
     """A text of a file, and what a call puts in its place."""
 
-    old: str
+    old: str | None
+    """None for whatever the file has."""
     new: str
+    everywhere: bool = False
+    """Whether it is replaced wherever the file has it, or the first time only."""
 
 
 class Line(NamedTuple):
@@ -155,17 +160,25 @@ class WorkFile:
 
     def apply(self, edit: Edit, turn: int) -> None:
         """Put the new text of an edit in the place of the old one."""
+        if edit.old is None:
+            self.write(edit.new, turn)
+            return
+        is_found = False
         for piece in self.pieces if edit.old else ():
-            front, found, rest = piece.text.partition(edit.old)
-            if not found:
+            front, *rest = piece.text.split(edit.old, -1 if edit.everywhere else 1)
+            if not rest or (is_found and not edit.everywhere):
                 continue
-            start, end = front.count("\n"), (front + found).count("\n") + 1
+            is_found = True
+            # The lines from the first place to the last: those between that stay are known by their text.
+            start, end = front.count("\n"), len(piece.lines) - rest[-1].count("\n")
             old = {line.text: line for line in piece.lines[start:end]}
-            new = (front.rpartition("\n")[2] + edit.new + rest.partition("\n")[0]).split("\n")
+            between = edit.new.join(["", *rest[:-1], ""])
+            new = (front.rpartition("\n")[2] + between + rest[-1].partition("\n")[0]).split("\n")
             piece.lines[start:end] = [old.get(line) or Line(line, 0, turn) for line in new]
             added = len(new) - (end - start)
             for later in self.pieces:
                 later.first += added if 0 < piece.first < later.first else 0
+        if is_found:
             return
         self.unfollowed += 1
         if edit.new.strip():
@@ -227,8 +240,7 @@ class WorkFiles:
             if not used.read:
                 file.changed = turn
                 if used.is_whole:
-                    texts = texts_in(json_text.read(call.text, None))
-                    file.write(max(texts, key=len, default=""), turn)
+                    file.write(text_written(call.text), turn)
                     continue
                 edits = list(_edits(call.text, path))
                 for edit in edits:
@@ -238,10 +250,14 @@ class WorkFiles:
                 output = output_of(result, asked_line(call.text))
                 lines = output.body.rstrip("\n").split("\n")
                 if lines[-1].startswith(("…", "...", "[", "(")) and is_notice(lines[-1]):
-                    lines.pop()
+                    lines = "\n".join(lines[:-1]).rstrip("\n").split("\n")
                 is_placed = output.is_numbered or output.first_number > 1
-                first = output.first_number if is_placed else 0
-                file.read(first, lines, turn, whole=used.is_whole)
+                # Lines after a cut have no known numbers, and the line before it may end there.
+                is_part = output.cut_line > 0
+                first = output.first_number if is_placed or (is_part and used.is_whole) else 0
+                lines = lines[: max(0, output.cut_line - 2)] if is_part else lines
+                if lines:
+                    file.read(first, lines, turn, whole=used.is_whole and not is_part)
 
     def newest(self) -> list[WorkFile]:
         """Return the files, the one that was read or changed last first."""
@@ -259,7 +275,8 @@ def _edits(arguments: str, path: str) -> Iterator[Edit]:
             old = next((text for name, text in texts.items() if OLD.match(name)), None)
             new = next((text for name, text in texts.items() if NEW.match(name)), None)
             if old is not None and new is not None:
-                yield Edit(old, new)
+                everywhere = (inner for name, inner in value.items() if EVERYWHERE.match(name))
+                yield Edit(old, new, any(str(flag).lower() == "true" for flag in everywhere))
             else:
                 waiting += value.values()
         elif isinstance(value, list):
@@ -269,15 +286,17 @@ def _edits(arguments: str, path: str) -> Iterator[Edit]:
 
 
 def _hunks(patch: str, path: str) -> Iterator[Edit]:
-    """Yield the hunks of a patch for one file."""
-    _, *parts = PATCHED.split(patch)
-    for name, text in zip(parts[::2], parts[1::2], strict=False):
-        for hunk in HUNK.split(text) if is_one_file(name, path) else ():
+    """Yield the hunks of a patch for one file; one that it adds is a whole text."""
+    heads = list(PATCHED.finditer(patch))
+    for head, after in itertools.zip_longest(heads, heads[1:]):
+        text = patch[head.end() : after.start() if after else None]
+        for hunk in HUNK.split(text) if is_one_file(head[1], path) else ():
             lines = [line for line in hunk.strip("\n").split("\n") if not line.startswith("***")]
             old = [line[1:] for line in lines if line[:1] in ("-", " ")]
             new = [line[1:] for line in lines if line[:1] in ("+", " ")]
             if old or new:
-                yield Edit("\n".join(old), "\n".join(new))
+                is_added = head[0].startswith("*** Add")
+                yield Edit(None if is_added else "\n".join(old), "\n".join(new))
 
 
 class Place(NamedTuple):
@@ -350,7 +369,11 @@ def _outline(pieces: Sequence[Piece], shown: AbstractSet[str]) -> list[Place]:
             seen |= new
             if new and len(text) <= LINE_CHARACTERS:  # a line that does not fit ends the outline
                 named.append((-len(new) / size_of(text), Place(number, at)))
-    return [place for _, place in (*sorted(heads), *sorted(named))]
+    # A line that opens many blocks, as `<plugin>` or `try {`, says something once.
+    distinct: dict[str, Place] = {}
+    for _, place in sorted(heads):
+        distinct.setdefault(pieces[place.piece].lines[place.at].text.strip(), place)
+    return [*distinct.values(), *(place for _, place in sorted(named))]
 
 
 def _rows(pieces: Sequence[Piece], places: Sequence[Place]) -> list[str]:
