@@ -12,8 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from hippocampus.formats import json_text
-from hippocampus.formats.tool_calls import file_of, leaves_in
+from hippocampus.formats.tool_calls import PATCHED, file_of
 from hippocampus.indexing.extraction import (
+    NUMBER,
     WORDLESS,
     EntryLine,
     ExtractionContext,
@@ -120,22 +121,20 @@ class _Shortener:
         weight = max(1, len(text) // CHARACTERS_PER_TOKEN)
         most = min(self._most, max(MIN_TOKENS, int(SHARE * weight)))
         is_awake = self._most > SLEEPING_TOKENS
-        value = json_text.read(text, None)
-        if isinstance(value, dict | list):
-            leaves = dict.fromkeys(cut(str(leaf), SHORT_CHARACTERS) for leaf in leaves_in(value))
-            return cut(f"JSON: {', '.join(leaves)}", CHARACTERS_PER_TOKEN * most)
-        if "\n" not in text.strip():
+        if "\n" not in text.strip() and json_text.read(text, None) is None:
             return cut(text, CHARACTERS_PER_TOKEN * most)
         context = ExtractionContext(content_tokens=weight)
         extraction = extraction_of(text, context)
         most = PROSE_TOKENS if extraction.kind == "prose" and self._file and is_awake else most
-        if any(line.number is not None for line in extraction.lines):
+        if any(line.number is not None and line.form == NUMBER for line in extraction.lines):
             replaced = {line.strip() for line in before.splitlines()}
             own: list[EntryLine] = []  # without headings
             for line in extraction.lines:
                 if line.number is not None and not WORDLESS.fullmatch(line.text):
                     rows = {row.strip() for row in line.text.split("\n")}
+                    # What a patch changes is named in it alone.
                     keep = bool(replaced) and not replaced >= rows
+                    keep |= PATCHED.match(line.text) is not None
                     own.append(replace(line, keep=keep, parent=None))
             extraction = replace(extraction, lines=own)
         if before and is_awake:

@@ -42,11 +42,9 @@ def tool_name(tool: str) -> str:
     return UNNAMED.sub("_", tool) or "tool"
 
 
-def last_line(entry_id: str, selectors: Sequence[str], lines: int) -> str:
+def last_line(entry_id: str, selectors: Sequence[str]) -> str:
     """Return the line with the recall call: selectors with the ranges that make sense."""
     rendered = [as_content(" ".join(way.split())) for way in selectors]
-    if lines > 1 and not any(way.startswith("lines=") for way in rendered):
-        rendered.append(f"lines=[1, {lines}]")
     if not any(way.startswith("pattern=") for way in rendered):
         rendered.append('pattern="…"')
     return f'recall("{entry_id}", {" | ".join(rendered)})'

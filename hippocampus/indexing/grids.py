@@ -158,7 +158,10 @@ def _even_width(sample: Sequence[str], separator: str) -> int:
     same = sum(len(row) == width for row in rows)
     if not any(cell.strip() for row in rows for cell in row):
         return 0
-    wordy = sum(cell[:1] == " " for row in rows for cell in row)
+    # A separator before a blank, or inside of brackets, is one of a sentence or of a place in a file.
+    wordy = sum(
+        cell[:1] == " " or cell.count("(") != cell.count(")") for row in rows for cell in row
+    )
     least = 2 if separator in ("\t", ";") else 3
     prose = separator == "," and wordy > PROSE_SHARE * max(1, sum(map(len, rows)) - len(rows))
     if width < least and not (width == 2 and same == len(rows) >= MIN_PAIRS and not wordy):

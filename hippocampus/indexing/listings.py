@@ -20,7 +20,6 @@ from hippocampus.indexing.extraction import (
     counted,
     ends_of,
     excerpt,
-    lines_in,
 )
 
 SAMPLE_CHARACTERS, SAMPLE_LINES, LINE_CHARACTERS = 20_000, 120, 600
@@ -96,8 +95,8 @@ def extract(text: str) -> Extraction | None:
     files = f" in {len(counts):,} files" if len(counts) > 1 else ""
     summary = counted(counts.total(), "hit") + files
     data = {"hits": counts.total(), "files": len(counts)}
-    selectors = (f"lines=[1, {lines_in(text)}]",)
-    return Extraction("hits", summary, tuple(lines), data, selectors, "hits")
+    # No range of lines: the numbers in the entry are those of the files, not of the output.
+    return Extraction("hits", summary, tuple(lines), data, unit="hits")
 
 
 def _form(text: str) -> tuple[str, float]:

@@ -191,11 +191,11 @@ def _gaps(lines: Sequence[EntryLine], chosen: set[int]) -> dict[tuple[int, str],
     last: dict[tuple[int | None, str], int] = {(None, ""): -1}
     for at, line in enumerate(lines):
         above = line.parent
-        if at in chosen:
-            while last.get((above, "")) != at:
-                last[above, ""] = at
-                above = None if above is None else lines[above].parent
-            last[line.parent, line.unit] = at
+        if at in chosen:  # the last line of each list that it is in
+            inner: EntryLine | None = line
+            while inner is not None:
+                last[inner.parent, inner.unit] = last[inner.parent, ""] = at
+                inner = None if inner.parent is None else lines[inner.parent]
         elif line.count:
             while above is not None and above not in chosen:
                 above = lines[above].parent

@@ -104,9 +104,14 @@ def slice_of(text: str, record: Record, request: Request, max_tokens: int) -> st
         RecallError: it cannot be served; the message has the alternative.
     """
     try:
-        return take(text, request, max(1, max_tokens), record.arguments)
+        return take(text, request, max(1, max_tokens), numbered_by(record))
     except RecallError as problem:
         raise calls.completed(problem, record) from problem
+
+
+def numbered_by(record: Record) -> str | None:
+    """Return the arguments by which an entry's lines are numbered; None for a transcript."""
+    return None if record.form == "messages" else record.arguments
 
 
 def text_in(record: Record, payload: bytes) -> str:
@@ -144,7 +149,7 @@ def search(  # noqa: PLR0913, PLR0917 - a search depends on all these
     entry_ids: Sequence[str],
     text: Callable[[str], str],
     known: AbstractSet[str] = frozenset(),
-    arguments: Callable[[str], str] = lambda _: "",
+    arguments: Callable[[str], str | None] = lambda _: "",
 ) -> str:
     """Return the best lines of all these entries for a query, within `max_tokens`.
 

@@ -102,11 +102,12 @@ class Request:
     """Lines before and after a line that the pattern matches."""
 
 
-def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> str:
+def take(text: str, request: Request, max_tokens: int, arguments: str | None = "") -> str:
     """Return the requested part of a text and a note about left-out lines, within `max_tokens`.
 
     `arguments` are those of the call that read the text, as JSON: by them the lines of a part of a
-    file have the numbers that they have in the file, as its entry has them.
+    file have the numbers that they have in the file, as its entry has them. None is a transcript:
+    its lines are numbered as they come, also where it quotes a file.
 
     JSON on one line is paged: its lines have one record each.
 
@@ -131,11 +132,11 @@ def take(text: str, request: Request, max_tokens: int, arguments: str = "") -> s
     return _by_lines(text, request, numbers, max_tokens)
 
 
-def numbers_of(text: str, arguments: str = "") -> Sequence[int]:
+def numbers_of(text: str, arguments: str | None = "") -> Sequence[int]:
     """Return the numbers of a text's lines as its entry has them; a record of JSON has its place."""
     readable = paged(text)
     count = readable.text.count("\n") + 1
-    if readable.paths and not readable.inner:
+    if arguments is None or (readable.paths and not readable.inner):
         return range(1, count + 1)
     own = line_numbers(readable.inner or readable.text, arguments)
     return [*own, *range(own[-1] + 1, own[-1] + 1 + count - len(own))]

@@ -342,7 +342,7 @@ class DigestWriter:
                 ids[call_id] = f"{ids[call_id]} {payload.id}" if call_id in ids else payload.id
         lines = digest.lines_of(steps, ids, self.cache.files.newest(), history.turn, room)
         opening = f"[{named} · digest · turns {first}–{last} · {weight} tokens · {KIND}]"
-        closing = frame.last_line(named, (), origin.end - origin.start + 1)
+        closing = frame.last_line(named, ('query="…"',))
         entry = Entry(
             id=named,
             type="message",

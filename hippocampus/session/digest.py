@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 from hippocampus.formats import json_text
 from hippocampus.formats.conversation import Message, Part
-from hippocampus.formats.tool_calls import fields_in, file_of
+from hippocampus.formats.tool_calls import PATCHED, fields_in, file_of, texts_in
 from hippocampus.indexing.extraction import counted, cut, identifiers, kept_by_hash
 from hippocampus.indexing.frame import as_content, as_words
 from hippocampus.indexing.plain import message_of
+from hippocampus.indexing.unwrap import plain
 from hippocampus.models import tokens
 from hippocampus.session.payloads import NO_FILES, files_of
 from hippocampus.session.turn_rules import CONSTANTS
@@ -105,7 +106,8 @@ def lines_of(
         return _line(steps.roles[at], parts[at], parts[calls[at]], ids, root)
 
     fitting, left_tokens = _fitting(parts, calls, write, room.steps - LEFT_TOKENS)
-    lines = [fitting[at] for at in sorted(fitting)]
+    # The results of parallel calls come after all of them: each is shown after its own call.
+    lines = [fitting[at] for at in sorted(fitting, key=lambda at: (calls[at], at))]
     kept = []
     for line, same in itertools.groupby(lines):
         times = sum(1 for _ in same)
@@ -131,7 +133,7 @@ def _file_texts(
         rows = described(file, budget_tokens - HEAD_TOKENS, since, shown)
         if rows:
             changes = counted(file.unfollowed, "change")
-            changed = f", {changes} by commands not in it" if file.unfollowed else ""
+            changed = f", {changes} not followed" if file.unfollowed else ""
             head = f"{file.path.removeprefix(root)} as of turn {file.turn}{changed}:"
             text = "\n".join(map(as_content, (head, *rows)))
             budget_tokens -= tokens.count(text) + 1
@@ -163,17 +165,20 @@ def _line(role: str, part: Part, call: Part, ids: Mapping[str, str], root: str) 
         opening = "user: " if role == "user" else ""
         text = f'"{opening}{cut(part.text, WORDS_CHARACTERS)}"'
     elif part.is_error:
-        lines = message_of(part.text) if len(part.text) > ERROR_CHARACTERS else [part.text]
+        said = plain(part.text)
+        lines = message_of(said) if len(said) > ERROR_CHARACTERS else [said]
         lines = [cut(line, ERROR_CHARACTERS // min(2, len(lines))) for line in lines]
         # The first and the last line of a long one, and those between that fit.
         while len(lines) > 2 and sum(map(len, lines)) > ERROR_CHARACTERS:
             del lines[-2]
         text = f"! {' … '.join(lines)}"
-    elif room := _room_of(part):
-        lines = excerpt(part.text, room, arguments="" if call is part else call.text)
-        text = "\n".join(f"  {line}" for line in lines)
     else:
-        text = f"  -> {cut(part.text, CALL_CHARACTERS)}"
+        room = _room_of(part)
+        arguments = "" if call is part else call.text
+        lines = excerpt(part.text, room, arguments=arguments) if room else []
+        if len(lines) < 2:  # no line of it fits
+            lines = [f"-> {cut(plain(part.text), CALL_CHARACTERS)}"]
+        text = "\n".join(f"  {line}" for line in lines)
     return "\n".join(map(as_content, text.split("\n")))
 
 
@@ -189,34 +194,46 @@ def _fitting(
     """Return the lines that fit a budget, by their steps, and the tokens that are left of it.
 
     Words and errors are chosen first, then the newest steps, until no more fit: readers missed the
-    words of the assistant. A result is shown after its call or not at all: without it, a reader
-    cannot say where the result came from.
+    words of the assistant. Words that were said again are shown once. A result is shown after its
+    call or not at all: without it, a reader cannot say where the result came from.
     """
     lines: dict[int, str] = {}
     known: dict[str, int] = {}
+    spoken: set[str] = set()
     newest = range(len(parts) - 1, -1, -1)
-    said = {at for at in newest if parts[at].kind == "text" or parts[at].is_error}
+    said = {at for at in newest if _is_said(parts[at]) or parts[at].is_error}
     for at in (*sorted(said, reverse=True), *(at for at in newest if at not in said)):
         if budget_tokens < MIN_LINE_TOKENS:
             break
         if at in lines or budget_tokens < _room_of(parts[at]):
             continue
         chosen = {step: write(step) for step in (calls[at], at) if step not in lines}
+        if parts[at].kind == "text" and chosen[at] in spoken:
+            continue
         for text in chosen.values():
             if text not in known:
                 known[text] = tokens.count(text) + 1
         if (needed := sum(map(known.__getitem__, chosen.values()))) <= budget_tokens:
             budget_tokens -= needed
             lines |= chosen
+            spoken.update(chosen.values())
     return lines, budget_tokens
+
+
+def _is_said(part: Part) -> bool:
+    """Return whether a part has words; a text in a tag is the host's, as the state of an editor."""
+    text = part.text.strip()
+    return part.kind == "text" and not (text.startswith("<") and text.endswith(">"))
 
 
 @kept_by_hash
 def _argued(arguments: str, root: str) -> str:
-    """Return the subject of a call: short arguments, or the file of long ones."""
+    """Return the subject of a call: short arguments, or the files of long ones and of patches."""
     path, has_text = file_of(arguments)
-    if path and has_text:
-        return path.removeprefix(root)
+    texts = texts_in(json_text.read(arguments, arguments))
+    patched = [name for text in texts for name in PATCHED.findall(text)]
+    if patched or (path and has_text):
+        return ", ".join(name.strip().removeprefix(root) for name in patched or [path])
     value = fields_in(arguments)
     if value is None:
         return cut(arguments, CALL_CHARACTERS)

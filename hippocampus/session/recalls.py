@@ -216,7 +216,7 @@ class SessionRecalls:
             entry_ids=list(known),
             text=lambda entry_id: self._text_or_none(known[entry_id]) or "",
             known=shown,
-            arguments=lambda entry_id: known[entry_id].arguments,
+            arguments=lambda entry_id: retrieval.numbered_by(known[entry_id]),
         )
         entry_ids = dict.fromkeys(calls.HEADER.findall(found))
         self._note_access([known[entry_id] for entry_id in entry_ids if entry_id in known])

@@ -196,7 +196,7 @@ def next_record(payload: Payload, view: View, payloads: Payloads, rules: Rules) 
             compression = policy.faded_tokens + more
         lines, summary, key_data, ways = _index(payload, compression, view, payloads, rules)
         if is_awake and payload.large:
-            lines.append(frame.last_line(record.id, ways, part.text.count("\n") + 1))
+            lines.append(frame.last_line(record.id, ways))
     entry = replace(record.entry, summary=summary, key_data=key_data or None)
     return replace(record, entry=entry, stage=stage, shown=storable("\n".join(lines)))
 

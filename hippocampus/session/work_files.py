@@ -5,6 +5,7 @@ A digest decides which files it shows; no file system is read.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -56,10 +57,10 @@ class Edit(NamedTuple):
     """A text of a file, and what a call puts in its place."""
 
     old: str | None
-    """None for whatever the file has."""
+    """None for all that the file has."""
     new: str
     everywhere: bool = False
-    """Whether it is replaced wherever the file has it, or the first time only."""
+    """Whether it is replaced in all places that have it, or in the first only."""
 
 
 class Line(NamedTuple):
@@ -369,7 +370,7 @@ def _outline(pieces: Sequence[Piece], shown: AbstractSet[str]) -> list[Place]:
             seen |= new
             if new and len(text) <= LINE_CHARACTERS:  # a line that does not fit ends the outline
                 named.append((-len(new) / size_of(text), Place(number, at)))
-    # A line that opens many blocks, as `<plugin>` or `try {`, says something once.
+    # A line that opens many blocks, as `<plugin>` or `try {`, is shown once.
     distinct: dict[str, Place] = {}
     for _, place in sorted(heads):
         distinct.setdefault(pieces[place.piece].lines[place.at].text.strip(), place)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from hippocampus.indexing import ExtractionContext, Price, arguments, index
+from hippocampus.indexing import ExtractionContext, Price, arguments, index, kind_of
 from hippocampus.models import tokens
 from hippocampus.recall import Request, take
 
@@ -181,15 +181,34 @@ def test_a_read_from_an_offset_has_the_numbers_of_the_file(call: dict[str, Any])
 
 
 @PARTS
-@pytest.mark.parametrize("form", ["{0},name {0},{1}", "src/app.py:{0}: total = {1}"])
-def test_a_part_of_a_table_or_of_hits_is_recalled_by_the_lines_that_its_entry_names(
-    form: str, call: dict[str, Any]
+def test_a_part_of_a_table_is_recalled_by_the_lines_that_its_entry_names(
+    call: dict[str, Any],
 ) -> None:
-    text = "\n".join(form.format(at, 7 * at) for at in range(120, 300))
+    text = "\n".join(f"{at},name {at},{7 * at}" for at in range(120, 300))
     arguments = json.dumps(call)
     named = index(text, ExtractionContext(arguments=arguments), Price(2.75, 1_700.0, 300, 600))
     assert named.selectors[0] == "lines=[120, 299]"
-    assert form.format(150, 1_050) in take(text, Request(lines=(150, 150)), 500, arguments)
+    assert "150,name 150,1050" in take(text, Request(lines=(150, 150)), 500, arguments)
+
+
+def test_hits_are_recalled_by_no_range_since_their_numbers_are_those_of_files() -> None:
+    hits = "\n".join(f"{at}:    total = {at}" for at in range(120, 900, 7))
+    named = index(hits, ExtractionContext(), Price(2.75, 1_700.0, 300, 600))
+    assert (named.kind, named.selectors) == ("hits", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("../room.test.ts({0}{0},5): error TS2345: Argument of type 'a' is no 'B'.", "text"),
+        ("c:\\Users\\house\\web\\node_modules\\pkg{0}\\index.js", "listing"),
+    ],
+)
+def test_errors_with_places_are_no_table_and_paths_of_windows_no_settings(
+    text: str, kind: str
+) -> None:
+    lines = "\n".join(text.format(at) for at in range(1, 9))
+    assert kind_of(lines) == kind
 
 
 @pytest.mark.parametrize(
@@ -298,12 +317,20 @@ def test_a_plan_that_is_written_stands_up_to_600_tokens_and_asleep_in_40() -> No
     assert tokens.count(asleep) < 120
 
 
-def test_of_json_in_a_text_the_values_stand_in_their_order() -> None:
+def test_of_json_in_a_text_the_values_have_their_keys() -> None:
     cells = [{"type": "text", "text": {"content": name}} for name in LINES[5].split() * 9]
     rows = [{"type": "row", "cells": cells, "status": f"blocked by {at}"} for at in range(9)]
     short = shortened(body=json.dumps({"children": rows}))["body"]
-    assert "\nJSON: row, text, " in short
-    assert "blocked by 0, blocked by 1, " in short
+    assert "\nchildren: 9 records: status\nall: type=row\n[0] blocked by 0\n" in short
+
+
+def test_of_a_patch_the_files_are_named() -> None:
+    hunks = "\n".join(f"@@\n-    return guests + {n}\n+    return {n}" for n in range(40))
+    files = [f"*** Update File: src/room_{n}.py\n{hunks}" for n in range(3)]
+    patch = "\n".join(["*** Begin Patch", *files, "*** End Patch"])
+    for call in (patch, json.dumps({"input": patch})):
+        short = arguments.shorten(call, "[k]")
+        assert all(f"*** Update File: src/room_{n}.py" in short for n in range(3))
 
 
 def test_a_text_of_one_line_stands_with_its_beginning_and_a_command_whole() -> None:

@@ -117,6 +117,21 @@ def test_hits_below_files_that_were_left_out_are_counted() -> None:
     assert shown == ["file0.py", "… 20 more lines"]
 
 
+def test_what_is_left_out_of_a_list_is_counted_after_all_lines_of_its_last_record() -> None:
+    lines = [
+        EntryLine(
+            f"record {at // 2}" if at % 2 == 0 else f"  url of record {at // 2}",
+            weight=90.0 if at % 2 and at < 4 else 0.1,
+            parent=None if at % 2 == 0 else at - 1,
+            count=at % 2 == 0,
+            unit="records" if at % 2 == 0 else "",
+        )
+        for at in range(20)
+    ]
+    shown = choose(extraction(*lines), HINTS, priced(40, recall=0.0))
+    assert shown[-2:] == ["  url of record 0", "… 9 more records"]
+
+
 def test_a_cut_list_inside_a_record_counts_what_it_leaves_out() -> None:
     options = [{"name": f"shade number {at} of the paint", "id": f"k{at}x"} for at in range(40)]
     text = json.dumps({"properties": {"paint": {"options": options}}, "title": "Walls"}, indent=1)

@@ -87,3 +87,10 @@ def test_a_pattern_finds_what_an_entry_shows_without_colours() -> None:
 def test_records_are_counted_from_1_whatever_page_a_call_asked_for() -> None:
     content, arguments = CONTENTS["a page of records"]
     assert '"id": 0' in take(content, Request(lines=(1, 1)), 2_000, arguments)
+
+
+def test_a_transcript_has_lines_of_its_own_whatever_it_quotes() -> None:
+    """A digest's lines were numbered by the first file that was read in it."""
+    dump = "\n".join(DUMP)
+    transcript = f"--- assistant text\nI look.\n--- tool result Read c1\n{dump}"
+    assert take(transcript, Request(lines=(1, 2)), 400, None).startswith("1: --- assistant text")

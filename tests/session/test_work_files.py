@@ -128,6 +128,93 @@ def test_a_whole_write_replaces_what_was_read() -> None:
     assert text_of(files) == "ROOMS = 7"
 
 
+ADDED = "*** Begin Patch\n*** Add File: rooms.py\n+ROOMS = 7\n+\n+BEDS = 9\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "text"),
+    [
+        ("apply_patch", {"input": ADDED}, "ROOMS = 7\n\nBEDS = 9"),
+        ("Write", {"file_path": "/srv/a/long/path/of/rooms.py", "content": "B = 9"}, "B = 9"),
+        ("write_file", {"path": "rooms.py", "content": "B = 9\n", "description": "b"}, "B = 9"),
+        ("create", {"command": "create", "path": "rooms.py", "file_text": "B = 9"}, "B = 9"),
+    ],
+)
+def test_a_new_file_has_the_text_that_its_call_gives_it(
+    tool: str, arguments: dict[str, Any], text: str
+) -> None:
+    [file] = known((tool, arguments, "done")).newest()
+    assert (file.text, file.pieces[0].first, file.unfollowed) == (text, 1, 0)
+
+
+@pytest.mark.parametrize("flag", ["replace_all", "replaceAll"])
+def test_an_edit_of_all_places_changes_each_of_them(flag: str) -> None:
+    edit = {"file_path": "/srv/house/rooms.py", "old_string": "guests", "new_string": "a\nb"}
+    files = known(READ, ("Edit", {**edit, flag: True}, "done"))
+    assert text_of(files) == SOURCE.rstrip("\n").replace("guests", "a\nb")
+    once = known(READ, ("Edit", {**edit, flag: False}, "done"))
+    assert text_of(once) == SOURCE.rstrip("\n").replace("guests", "a\nb", 1)
+
+
+def test_a_text_that_its_tool_cut_is_known_up_to_the_cut() -> None:
+    lines = SOURCE.split("\n")
+    cut = [*lines[:60], "… [40 lines truncated] …", *lines[100:]]
+    [file] = known(("Bash", {"command": "cat rooms.py"}, "\n".join(cut))).newest()
+    assert [(piece.first, len(piece.lines)) for piece in file.pieces] == [(1, 59)]
+    warning = "<warning>\nThe output was too long.\n</warning><output_head>\n"
+    end = (
+        "\n</output_head>\n<elided_chars>\n900 characters elided\n</elided_chars>\n<output_tail>\n"
+    )
+    head, tail = "\n".join(lines[:60]), "\n".join(lines[100:])
+    text = f"<returncode>0</returncode>\n{warning}{head}{end}{tail}\n</output_tail>"
+    [file] = known(("bash", {"command": "cat rooms.py"}, text)).newest()
+    assert [(piece.first, len(piece.lines)) for piece in file.pieces] == [(1, 59)]
+    assert file.pieces[0].lines[0].text == lines[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat rooms.py doors.py",
+        "cat rooms.py; pytest",
+        "for f in a b; do cat $f; done | head -5; ls",
+    ],
+)
+def test_what_several_programs_print_is_no_text_of_one_file(command: str) -> None:
+    assert not known(("Bash", {"command": command}, SOURCE)).newest()
+
+
+def test_what_a_tool_says_after_a_dump_is_no_line_of_the_file() -> None:
+    lines = SOURCE.split("\n")[:40]
+    note = "The above content does NOT show the entire file contents."
+    [file] = known(("Read", {"file_path": "a.py"}, f"{cat(1, lines)}\n{note}")).newest()
+    assert [line.text for line in file.pieces[0].lines] == lines
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "File not found: /srv/house/rooms.py",
+        "File does not exist. Note: your current working directory is /srv.",
+        "<identical to result [r82] from your Read call earlier — refer to that output>",
+    ],
+)
+def test_what_a_tool_says_in_place_of_a_text_is_no_line_of_the_file(said: str) -> None:
+    assert text_of(known(READ, (READ[0], READ[1], said))) == SOURCE.rstrip("\n")
+
+
+def test_files_of_one_name_in_two_folders_are_two() -> None:
+    reads = [("Read", {"path": path}, SOURCE) for path in ("pom.xml", "web/pom.xml")]
+    assert len(known(*reads).newest()) == 2
+    both = [("Read", {"path": path}, SOURCE) for path in ("/srv/web/pom.xml", "web/pom.xml")]
+    assert len(known(*both).newest()) == 1
+
+
+def test_lines_named_with_the_path_are_a_part_of_its_file() -> None:
+    part = ("read", {"path": "/srv/house/rooms.py:40-60"}, cat(40, SOURCE.split("\n")[39:60]))
+    assert text_of(known(READ, part)) == SOURCE.rstrip("\n")
+
+
 def test_the_places_that_were_worked_on_are_described_with_their_lines() -> None:
     edit = {"file_path": "/srv/house/rooms.py", "old_string": OLD, "new_string": NEW}
     files = known(READ, ("Edit", edit, "done"))
@@ -213,7 +300,7 @@ def test_a_tool_s_note_on_lines_that_follow_is_no_line_of_the_file(dots: str) ->
     note = f"{dots} (435 more lines not shown. Use offset=145 to continue)"
     part = ("Read", {"file_path": "rooms.py", "offset": 1}, f"{SOURCE}\n{note}")
     [file] = known(part).newest()
-    assert file.text.rstrip("\n") == SOURCE.rstrip("\n")
+    assert file.text == SOURCE.rstrip("\n")
 
 
 @pytest.mark.parametrize("end", ["", "\n"])
@@ -305,6 +392,51 @@ def test_a_digest_says_what_failed_at_the_end_of_a_long_output(before: str, mess
     steps = digest.Steps().extended(read(talk(("Bash", {"command": "pytest"}, text))))
     told = digest.lines_of(steps, {}, [], 0, Room(200))
     assert f"! Exit code 1 … {message}" in told
+
+
+def test_a_digest_shows_the_results_of_parallel_calls_each_after_its_own() -> None:
+    calls, results = [], []
+    for number in range(3):
+        call = {"name": "bash", "arguments": json.dumps({"command": f"check room {number}"})}
+        calls.append({"id": f"c{number}", "type": "function", "function": call})
+        results.append({"role": "tool", "tool_call_id": f"c{number}", "content": f"bed {number}"})
+    messages = [{"role": "assistant", "content": None, "tool_calls": calls}, *results]
+    shown = digest.lines_of(digest.Steps().extended(read(messages)), {}, [], 0, Room(400))
+    assert shown.split("\n") == [
+        line for n in range(3) for line in (f"bash(check room {n})", f"  -> bed {n}")
+    ]
+
+
+def test_a_digest_shows_words_once_and_those_of_the_host_after_all_others() -> None:
+    words = "Let me see whether the doors open inwards or outwards, room by room."
+    state = {
+        "type": "text",
+        "text": "<environment_details>\nOpen tabs: doors.py\n</environment_details>",
+    }
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "ok"}
+    use = {"type": "tool_use", "id": "c1", "name": "ls", "input": {"path": "/srv"}}
+    step = [
+        {"role": "assistant", "content": [{"type": "text", "text": words}, use]},
+        {"role": "user", "content": [result, state]},
+    ]
+    shown = digest.lines_of(digest.Steps().extended(read(step * 9)), {}, [], 0, Room(36))
+    assert shown.split("\n") == [f'"{words}"', "… 26 more steps"]
+
+
+@pytest.mark.parametrize("tool", ["apply_patch", "bash"])
+def test_a_step_names_the_files_of_a_patch(tool: str) -> None:
+    patch = ADDED.replace("*** End", "*** Update File: /srv/doors.py\n@@\n-a\n+b\n*** End")
+    steps = digest.Steps().extended(read(talk((tool, {"input": patch}, "Success."))))
+    assert f"{tool}(rooms.py, /srv/doors.py)" in digest.lines_of(steps, {}, [], 0, Room(300))
+
+
+def test_a_step_has_no_colours_and_an_outcome_whose_lines_are_too_long_is_cut() -> None:
+    coloured = ("bash", {"command": "npx tsc"}, "\x1b[31merror\x1b[39m in rooms.ts")
+    long = ("bash", {"command": "npx vite"}, "\n".join("room " * 150 + str(n) for n in range(3)))
+    steps = digest.Steps().extended(read(talk(coloured, long)))
+    shown = digest.lines_of(steps, {}, [], 0, Room(400))
+    assert "  -> error in rooms.ts" in shown
+    assert "  -> room room" in shown
 
 
 def test_a_result_that_refers_to_an_earlier_read_replaces_no_text() -> None:

@@ -106,7 +106,7 @@ def stored(
         lines = [
             f"[{named} · {frame.tool_name(tool)} · {size} tokens · {kind}]",
             *map(resolution.redacted, index.lines),
-            frame.last_line(named, index.selectors, text.count("\n") + 1),
+            frame.last_line(named, index.selectors),
         ]
         shown = storable("\n".join(lines))
         weight = tokens.count(shown)
