@@ -159,13 +159,14 @@ class Database(abc.ABC):
 
 
 class _Opened:
-    """The connection of a thread, which is closed when the thread ends."""
+    """A connection; that of a thread is closed when the thread ends."""
 
     def __init__(self, db: sqlite3.Connection, *, fixed: object, is_read_only: bool) -> None:
         self.db = db
         self.lock = threading.RLock()
-        """Held while it is used: one of a file in memory is of all threads."""
+        """Held while it is used, by a statement or a transaction."""
         self.process = os.getpid()
+        self.is_closed = False
         self.fixed = fixed
         """The version of a file that it was opened for as one that nothing writes to."""
         self.is_read_only = is_read_only
@@ -176,7 +177,7 @@ class _Opened:
 
 
 class SqliteDatabase(Database):
-    """A file, for any thread: each has a connection of its own. One in memory has a single connection."""
+    """A file, for any thread: each has a connection of its own, but of facts, and of a file in memory."""
 
     is_local = True
 
@@ -189,9 +190,11 @@ class SqliteDatabase(Database):
         self._is_shared = is_shared
         self._locks = Path(f"{path}-open")
         self._is_file = self.path != sqlite.IN_MEMORY
-        self._own: Any = threading.local() if self._is_file else SimpleNamespace()
-        """`opened` is the connection of this thread."""
+        is_of_thread = self._is_file and text is None
+        self._own: Any = threading.local() if is_of_thread else SimpleNamespace()
+        """`opened` is the connection of this thread, or that of all: facts have one, for its cache."""
         self._all = weakref.WeakSet[_Opened]()
+        self._opening = threading.Lock()
         self._is_closed = False
         self._file: tuple[int, int] | None = None
         """The device and the number of the file."""
@@ -199,10 +202,10 @@ class SqliteDatabase(Database):
             self._file = _number_of(self.path) if self._is_file else None
 
     def _current(self, *, writes: bool = False) -> _Opened:
-        """Return the connection of this thread; one that another account has outdated is opened again."""
+        """Return the connection for this thread; one that another account has outdated is opened again."""
         path = Path(self.path)
         opened: _Opened | None = getattr(self._own, "opened", None)
-        if opened:
+        if opened and not opened.is_closed:
             # SQLite would take the pages of a changed file for those that it has read, and report damage.
             is_outdated = opened.fixed and opened.fixed != sqlite.version(path)
             is_forked = self._is_file and opened.process != os.getpid()
@@ -216,7 +219,8 @@ class SqliteDatabase(Database):
         db = self._connected()
         is_read_only = self._is_file and not sqlite.is_writable(path)
         opened = self._own.opened = _Opened(db, fixed=fixed, is_read_only=is_read_only)
-        self._all.add(opened)
+        with self._opening:
+            self._all.add(opened)
         return opened
 
     def _connected(self) -> sqlite3.Connection:
@@ -350,8 +354,15 @@ class SqliteDatabase(Database):
     def close(self) -> None:
         """Close the file; a statement fails from then on."""
         self._is_closed = True
-        for opened in list(self._all):
+        self.rest()
+
+    def rest(self) -> None:
+        """Close the file until it is used again."""
+        with self._opening:
+            open_now = list(self._all)
+        for opened in open_now:
             with opened.lock:
+                opened.is_closed = True
                 opened.db.close()
 
 

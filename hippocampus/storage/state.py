@@ -233,9 +233,9 @@ class DirectoryState(StateStore):
         return bytes.fromhex(found)
 
     def close(self) -> None:
+        """Close the file; another memory over the same state opens it again."""
         if self._database:
-            self._database.close()
-            self._database = None
+            self._database.rest()
 
 
 def state_of(named: str | Path, tenant: str = "", payloads: str = "") -> StateStore:

@@ -12,6 +12,7 @@ from conversations import EAGER, no_fallback, reading
 
 from hippocampus import Hippocampus, Session
 from hippocampus.session.open_sessions import OpenSessions
+from hippocampus.storage.state import state_of
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 
@@ -73,6 +74,16 @@ def test_a_process_that_was_forked_has_its_own_connection(tmp_path: Path) -> Non
         assert session._run.ledger._db.check() == []
     assert memory.unconsolidated() == ["child"]
     memory.close()
+
+
+def test_the_end_of_one_memory_over_a_state_stops_no_other(tmp_path: Path) -> None:
+    state, items = state_of(tmp_path), reading(2)
+    one, other = Hippocampus(state, policy=EAGER), Hippocampus(state, policy=EAGER)
+    with other.session("s") as session, no_fallback():
+        session(items[:3])
+        one.close()
+        assert session(items) != items
+    other.close()
 
 
 @pytest.mark.one_process
