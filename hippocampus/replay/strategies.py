@@ -16,7 +16,7 @@ from hippocampus.models import tokens
 from hippocampus.replay.measure import ViewFunction
 from hippocampus.replay.recording import Recording
 from hippocampus.replay.uses import lines_of, uses, values_of
-from hippocampus.session.compaction import opening_end
+from hippocampus.session.compaction import head_end
 
 Position = tuple[int, int]
 """The numbers of a message and of its part."""
@@ -76,7 +76,7 @@ def sliding_window(keep_tokens: int = SLIDING_TOKENS) -> ViewFunction:
 
     def view(items: list[Item]) -> list[Item]:
         edited.read(items)
-        kept = opening_end(edited.view)
+        kept = head_end(edited.view)
         start, total = len(edited.view), 0
         for number in range(len(edited.view) - 1, kept - 1, -1):
             total += edited.weights[number]

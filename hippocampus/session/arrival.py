@@ -94,7 +94,7 @@ class MessageReader:
     by_id: Mapping[str, Record]
     rules: Rules
     sent: int
-    hidden: Container[int]
+    folded: Container[int]
     """The messages that digests replace."""
     is_later: bool
     """Whether the kinds of texts are read where they count: a digest may replace most messages."""
@@ -154,7 +154,7 @@ class MessageReader:
     def _read_message(self, number: int) -> None:
         message, index = self.history.raw[number], self.payloads.index
         # Before the first payload that a view shows, a message can cite only what no view shows again.
-        cites = self.is_shown or number >= self.sent or number not in self.hidden
+        cites = self.is_shown or number >= self.sent or number not in self.folded
         if cites and message.role != "system":
             self._access_cited(message, self.history.turns[number], is_sent=number < self.sent)
         if cites and message.role == "assistant":
@@ -205,7 +205,7 @@ class MessageReader:
             ranks[replace(record.origin, rank=0) if rank else record.origin] = rank + 1
         payload = Payload(
             record, noted.message, noted.part, record.tokens, turn, large=False, file=file,
-            collapsed=True,
+            is_folded=True,
         )  # fmt: skip
         return self._add(payload, noted.names.split())
 
@@ -226,7 +226,7 @@ class MessageReader:
         images = self.history.image_tokens(site.message, site.at)
         resolution = rules.policy.resolve(result_subject(part, call.part if call else None))
         # A smaller text is a payload only by its kind, and images count where their text is not large.
-        is_later = self.is_later or site.message in self.hidden
+        is_later = self.is_later or site.message in self.folded
         is_later = is_later and not images and size > rules.policy.fade_over_tokens
         large = not is_later and rules.indexes(part.text, size, resolution)
         weight = size + (0 if large else images)
@@ -298,7 +298,7 @@ class MessageReader:
     def _add_part(self, new: _NewPart) -> int | None:
         """Make a part a payload and return its number; None where it is too small, or an entry."""
         (number, at, part), weight, resolution = new.site, new.tokens, new.resolution
-        large, is_hidden = new.large, number in self.hidden
+        large, is_folded = new.large, number in self.folded
         policy = self.rules.policy
         bound = resolution.pin or resolution.index is False or resolution.compression == "none"
         is_followed = large or bound or weight > policy.fade_over_tokens
@@ -310,7 +310,7 @@ class MessageReader:
         record = self.records.get(origin)
         if record is None:
             record = self._new_record(new, origin)
-        elif new.is_later and not is_hidden:
+        elif new.is_later and not is_folded:
             large = self.rules.indexes(part.text, weight, resolution)
         is_full = record.stage is Stage.FULL
         # The ledger keeps no text that the view shows in full, and a pointer may have become a text.
@@ -323,11 +323,11 @@ class MessageReader:
             # Its entry is made at once: the lines of all such results are asked for together.
             self.rules.summaries.ask(str(origin), resolution.redacted(part.text))
         due_turn = self.history.turns[number] + (fresh if large else 0)
-        shown = record.tokens if is_full or is_hidden else tokens.count(record.shown)
+        shown = record.tokens if is_full or is_folded else tokens.count(record.shown)
         payload = Payload(
-            record, number, at, shown, due_turn, large, resolution, collapsed=is_hidden
+            record, number, at, shown, due_turn, large, resolution, is_folded=is_folded
         )
-        if not (is_full or is_hidden):
+        if not (is_full or is_folded):
             self.rendered.append(payload.rendered)
         return self._add(payload, identifiers(part.text))
 
@@ -337,7 +337,7 @@ class MessageReader:
         self.payloads.items.append(payload)
         self.payloads.numbers[payload.id] = number
         self.payloads.sites[payload.message, payload.part] = number
-        self.is_shown |= not payload.collapsed
+        self.is_shown |= not payload.is_folded
         if self.is_shown:
             self.payloads.index.add(number, {*names, payload.id})
         else:
@@ -347,7 +347,7 @@ class MessageReader:
     def _thin_numbers(self, number: int, at: int, arguments: str, result: int | None) -> None:
         """Show fewer line numbers of a full result, which is the payload `result`, or small."""
         payload = None if result is None else self.payloads.items[result]
-        if number in self.hidden or (payload and not payload.is_full):
+        if number in self.folded or (payload and not payload.is_full):
             return
         text = self.history.quotable(number).parts[at].text
         thin = thinned(text, self.rules.policy.line_numbers, arguments)
@@ -376,7 +376,7 @@ class MessageReader:
         entry = payload.record.entry
         was_accessed = entry.decay.last_access > entry.lifecycle.created
         # Only then does the rate of its kind decide what the access changes.
-        if was_accessed and entry.strength > strength and not payload.collapsed:
+        if was_accessed and entry.strength > strength and not payload.is_folded:
             payload = with_kind(payload, self.history, self.payloads, self.rules)
         return payload.accessed(turn, strength, self.rules.policy.exponent)
 
@@ -446,7 +446,7 @@ class MessageReader:
             for text in together:
                 payload = items[text]
                 # Not those that something newer replaces.
-                if text not in touched and not (payload.collapsed or payload.note):
+                if text not in touched and not (payload.is_folded or payload.note):
                     strength = self.rules.policy.mention_strength
                     self._replace(text, self._accessed(payload, turn, strength))
             if batches[-1]:
@@ -464,9 +464,9 @@ class MessageReader:
         # an earlier read. The same text is a repeat of the earlier one, which it does not replace.
         if whole is not None and whole.content != known.content:
             is_gone = is_written or 2 * whole.tokens >= known.tokens
-        if payload.collapsed and (payload.is_superseded or not is_gone):
+        if payload.is_folded and (payload.is_superseded or not is_gone):
             return is_gone  # what a digest replaces fades no more
-        if not payload.collapsed:
+        if not payload.is_folded:
             payload = self._accessed(payload, turn, 1.0)
         if whole is not None and is_gone:
             payload = payload.superseded(f"{event} at turn {turn}, see {whole.id}")

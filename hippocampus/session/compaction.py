@@ -61,7 +61,7 @@ LEVELS = (
     Level(0.25, with_user=True),
     Level(0.0, with_user=True),
 )
-"""Tried in this order until the view fits; the opening and the newest round always stay."""
+"""Tried in this order until the view fits; the head of the list and the newest round always stay."""
 
 
 class PlannedDigest(NamedTuple):
@@ -79,7 +79,7 @@ def plan_compaction(
     `pinned` are messages that stay, with the round of calls and results that they belong to; those
     `in_use` stay as long as the user's own words do.
     """
-    raw, own, start = view.history.raw, view.history.own, opening_end(view.history.raw)
+    raw, own, start = view.history.raw, view.history.own, head_end(view.history.raw)
     inside = {at for fold in view.folds for at in range(fold.start + 1, fold.end)}
     closed = [at for at in view.history.closed if at not in inside]
     best: list[PlannedDigest] = []
@@ -104,7 +104,7 @@ def plan_compaction(
     return best
 
 
-def opening_end(messages: Sequence[Message]) -> int:
+def head_end(messages: Sequence[Message]) -> int:
     """Return how many leading messages stay: the system's and the first of the user."""
     for number, message in enumerate(messages):
         if message.role == "user":
@@ -193,7 +193,7 @@ def foldable(view: View, payloads: Payloads, prices: Prices, policy: Policy) -> 
 
     # By message, the turn from which it is cold; digests are, so that a longer one may replace them.
     turn, raw = view.history.turn, view.history.raw
-    start = opening_end(raw)
+    start = head_end(raw)
     weights = np.asarray(view.shown_tokens)[: view.sent]
     cold_from = payloads.cold_from(view.history.turns[: view.sent], policy)
     cold_from[:start] = np.inf

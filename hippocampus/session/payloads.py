@@ -162,7 +162,7 @@ class Payload(NamedTuple):
     """The tokens of the text of that record."""
     file: str = ""
     """The file that it has text of: the result of a read, or the arguments of a change."""
-    collapsed: bool = False
+    is_folded: bool = False
     """Whether a digest replaces its message."""
 
     @property
@@ -426,16 +426,16 @@ class Payloads:
         self.change(moved, rules)
         return list(moved.values())
 
-    def collapse(self, spans: Iterable[Span], rules: Rules) -> list[str]:
+    def fold(self, spans: Iterable[Span], rules: Rules) -> list[str]:
         """Note that digests replace spans of the view; return the entries that these leave out of it."""
-        hidden = {number for span in spans for number in range(*span)}
-        collapsed = {
-            number: payload._replace(collapsed=True)
+        folded = {number for span in spans for number in range(*span)}
+        newly = {
+            number: payload._replace(is_folded=True)
             for number, payload in enumerate(self.items)
-            if payload.message in hidden and not payload.collapsed
+            if payload.message in folded and not payload.is_folded
         }
-        self.change(collapsed, rules)
-        gone = [named for named, number in self.numbers.items() if self.items[number].collapsed]
+        self.change(newly, rules)
+        gone = [named for named, number in self.numbers.items() if self.items[number].is_folded]
         for named in gone:
             del self.numbers[named]
         return gone
@@ -476,7 +476,7 @@ class Payloads:
         return start == end or all(
             content_key(payload.original(history)) == payload.record.content
             for payload in self.items
-            if start <= payload.message < end and payload.is_full and not payload.collapsed
+            if start <= payload.message < end and payload.is_full and not payload.is_folded
         )
 
 
@@ -488,7 +488,7 @@ def due_from(payload: Payload, policy: Policy) -> float:
     """
     stage = payload.record.stage
     full = stage is Stage.FULL
-    if payload.collapsed or stage is Stage.DORMANT or payload.is_pinned:
+    if payload.is_folded or stage is Stage.DORMANT or payload.is_pinned:
         return inf
     if full and policy.keeps_whole(payload.resolution):
         return inf
@@ -513,7 +513,7 @@ def has_faded(payload: Payload, turn: int, policy: Policy) -> bool:
 
 def cold_from(payload: Payload, policy: Policy) -> float:
     """Return the turn from which a digest may replace a payload; infinite is never."""
-    if payload.collapsed:
+    if payload.is_folded:
         return -inf
     if payload.is_pinned or policy.keeps_whole(payload.resolution):
         return inf

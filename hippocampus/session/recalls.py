@@ -67,11 +67,11 @@ class SessionRecalls:
         """The entries of the last search, which its index reads where it lacks them."""
         self._passages: Passages | None = None
         """The search index, made at its first use."""
-        self._opening = threading.Lock()
+        self._index_lock = threading.Lock()
 
     def close(self) -> None:
         """Give the memory of the search index back; a later search makes it again."""
-        with self._opening:
+        with self._index_lock:
             self._passages = None
 
     # Entries and their texts
@@ -205,7 +205,7 @@ class SessionRecalls:
         shown = set().union(*map(recall.names_in, texts))
         self._searched = known
 
-        with self._opening:
+        with self._index_lock:
             if self._passages is None:
                 self._passages = Passages(self._content_of)
             passages = self._passages

@@ -179,7 +179,7 @@ def next_record(payload: Payload, view: View, payloads: Payloads, rules: Rules) 
     summary, key_data = f"arguments of {record.tool}", dict[str, Any]()
     is_repeat = is_awake and payload.large and not payload.is_fresh
     twin = None if payload.twin is None else payloads.items[payload.twin]
-    if twin and is_repeat and not twin.collapsed and twin.record.stage is not Stage.DORMANT:
+    if twin and is_repeat and not twin.is_folded and twin.record.stage is not Stage.DORMANT:
         lines = [first_line(record), payload.note]
         summary = twin.record.entry.summary or payload.note
     elif part.kind == "call":

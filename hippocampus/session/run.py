@@ -74,7 +74,7 @@ class SessionRun:
         self._resources = resources
         self._guard = guard
         self._opened: Ledger | None = None
-        self._opening: str | None = None
+        self._context_load: str | None = None
         """The text before the user's first words; None until it is decided."""
         is_kept = resources.policy.consolidation.archive
         name = resources.prices.name
@@ -121,7 +121,7 @@ class SessionRun:
                 {measure.digest: measure.kind for measure in measures if measure.kind}
             )
             self.rules = replace(self.rules, mark=opened.mark)
-            self.state, self._opening = State.of_ledger(opened), None
+            self.state, self._context_load = State.of_ledger(opened), None
             self._opened = opened
             closing.pop_all()
         self._guard.problem = ""
@@ -176,7 +176,7 @@ class SessionRun:
         is_continued = bool(self.state.records) and not before.raw
         summaries = self._resources.summaries
         rules = replace(self.rules, summaries=summaries.of_turn()) if summaries else self.rules
-        taken = read(self.state, history, self._opening_of(history), rules)
+        taken = read(self.state, history, self._context_load_of(history), rules)
         rules = replace(rules, mark_tokens=self._marked_tokens(taken.state.view, items))
         if is_retry:  # another process has sent it, or marks differ
             taken.state.view.expect_pairs()
@@ -383,21 +383,21 @@ class SessionRun:
                 found.append(Measure(key, count, kind))
         return found
 
-    def _opening_of(self, history: History) -> str:
+    def _context_load_of(self, history: History) -> str:
         """Return the text before the user's first words, the same all session."""
-        place = history.first_words() if self._opening is None else None
+        place = history.first_words() if self._context_load is None else None
         if place is None:
-            return self._opening or ""
-        opening = self.ledger.context_load()
+            return self._context_load or ""
+        loaded = self.ledger.context_load()
         wanted = self._resources.policy.consolidation.context_load_tokens
-        if opening is None and wanted and self.ledger.last_call() is None:
+        if loaded is None and wanted and self.ledger.last_call() is None:
             number, part = place
             words, started = history.raw[number].parts[part].text, self.info.context_time
             request = ContextLoadRequest(self.id, self.info.agent, words, started, self.rules.mark)
-            opening = self._resources.consolidator.context_load(request, self.ledger)
+            loaded = self._resources.consolidator.context_load(request, self.ledger)
             self.state = self.state.with_committed(self.ledger.records())
-        self._opening = opening or ""
-        return self._opening
+        self._context_load = loaded or ""
+        return self._context_load
 
     def _warn_of_excess(self) -> None:
         """Warn that a view passes its limit, and not again until one has fitted."""
@@ -424,7 +424,7 @@ class SessionRun:
         """Read and store a final list, with the messages after its last call; no view is made of it."""
         before = self.state.history
         history = self._extended(items)
-        taken = read(self.state, history, self._opening_of(history), self.rules)
+        taken = read(self.state, history, self._context_load_of(history), self.rules)
         if history.repeats(before):
             self.state = taken.state
             return

@@ -166,7 +166,7 @@ class ReadList:
     """The entries whose stored next texts are of another list, or of an entry as it was before an access."""
 
 
-def read(state: State, history: History, opening: str, rules: Rules) -> ReadList:
+def read(state: State, history: History, context_load: str, rules: Rules) -> ReadList:
     """Take in a list that only grows, or the first one after a restart.
 
     The steps: compare, replace pointers, redact, find payloads, render.
@@ -175,7 +175,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
     if kept < start:  # the same words, but an image may have other tokens
         payloads.recall_tokens.clear()
     sent_keys, sent = _sent_start(state, history)
-    view = replace(state.view.extended(history, kept), sent=sent).opened_with(opening)
+    view = replace(state.view.extended(history, kept), sent=sent).with_context_load(context_load)
     # Redaction sees the texts that replace pointers, and all that follows sees redacted texts only.
     edits = rules.policy.compression != "none"
     texts = list(referred(history, kept, sent, state.records, rules)) if edits else []
@@ -195,7 +195,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         if not rules.policy.redacts  # a rule may have come after the notes
         and (parts := _noted_in(span.start, record.content, state)) is not None
     }
-    hidden = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
+    folded = {number for span, _ in digests for number in range(max(start, span.start), span.end)}
     reader = MessageReader(
         history=history,
         payloads=payloads,
@@ -203,7 +203,7 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         by_id=state.by_id,
         rules=rules,
         sent=sent,
-        hidden=hidden,
+        folded=folded,
         is_later=not sent and not pointers and rules.is_folded_first(history.total),
         notes=notes,
     )
@@ -216,10 +216,10 @@ def read(state: State, history: History, opening: str, rules: Rules) -> ReadList
         if payload.record.origin not in state.records
     ]
     # An entry replaces the text of its part, and a digest replaces both.
-    shown = [rendered for rendered in texts if rendered.message not in hidden]
+    shown = [rendered for rendered in texts if rendered.message not in folded]
     view = view.with_texts([*shown, *reader.rendered])
     if digests:
-        payloads.collapse((span for span, _ in digests), rules)
+        payloads.fold((span for span, _ in digests), rules)
     # The last request did not have a digest whose messages were not all in it.
     unchanged = min([sent, *(span.start for span, _ in digests if span.end > sent)])
     texts_of_digests = [(span, record.shown) for span, record in digests]

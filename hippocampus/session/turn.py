@@ -282,7 +282,7 @@ class _Changes:
         """Return the record of a full result that an entry names."""
         record = with_kind(payload, self.view.history, self.payloads, self.rules).record
         entry = record.entry
-        if payload.collapsed:  # a restart without notes finds no accesses inside a digest
+        if payload.is_folded:  # a restart without notes finds no accesses inside a digest
             entry = replace(
                 entry,
                 strength=self.rules.policy.initial_strength,
@@ -307,7 +307,7 @@ class _Changes:
             saves = sum(view.shown_tokens[slice(*span)]) - self.view.shown_tokens[span.start]
             costs = rewritten / len(digests)
             self.folds.append(Decision(record.id, record.stage, reason, saves, costs))
-        self.gone += self.payloads.collapse((digest.span for digest in digests), self.rules)
+        self.gone += self.payloads.fold((digest.span for digest in digests), self.rules)
         self.digests += digests
 
     def shorten_unread(self, excess: int) -> None:

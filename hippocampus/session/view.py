@@ -53,9 +53,9 @@ class View:
     """By the item's number in the list, the item that replaces it."""
     folds: tuple[Span, ...] = ()
     """The messages that digests replace."""
-    opening: str = ""
-    opened: tuple[int, int] | None = None
-    """The message and the part that the opening precedes."""
+    context_load: str = ""
+    loaded_at: tuple[int, int] | None = None
+    """The message and the part that the context load precedes."""
     sent: int = 0
     """How many leading messages of the list were in the last request."""
     unchanged: int = 0
@@ -74,7 +74,7 @@ class View:
                 self,
                 edits={at: item for at, item in self.edits.items() if at < first},
                 folds=tuple(fold for fold in self.folds if fold.end <= kept),
-                opened=None if self.opened and self.opened[0] >= kept else self.opened,
+                loaded_at=self.loaded_at if self.loaded_at and self.loaded_at[0] < kept else None,
             )
         shown_tokens = array("q", self.shown_tokens[:kept])
         shown_tokens.extend(history.tokens[kept:])
@@ -93,21 +93,21 @@ class View:
         """Return the view with texts in place of parts of messages."""
         edited: dict[int, Message] = {}
         for number, part, text, bare in texts:
-            front = self.opening if (number, part) == self.opened else ""
+            front = self.context_load if (number, part) == self.loaded_at else ""
             gone = (part,) if bare else ()
             before = edited.get(number, self.shown[number])
             edited[number] = with_texts(before, {part: front + text}, gone)
         return self._with(edited, min(self.unchanged, *edited)) if edited else self
 
-    def opened_with(self, text: str) -> View:
+    def with_context_load(self, text: str) -> View:
         """Return the view with a text before the user's first words, even if a text replaces these."""
-        place = self.history.first_words() if text and self.opened is None else None
+        place = self.history.first_words() if text and self.loaded_at is None else None
         if place is None:
             return self
         number, part = place
         said = self.shown[number].parts[part].text
         edited = {number: with_texts(self.shown[number], {part: text + said})}
-        return replace(self._with(edited, self.unchanged), opening=text, opened=place)
+        return replace(self._with(edited, self.unchanged), context_load=text, loaded_at=place)
 
     def with_digests(self, digests: Sequence[tuple[Span, str]]) -> View:
         """Return the view with digests: one message of the assistant in place of a span of messages."""
@@ -168,9 +168,9 @@ class View:
         """
         raw, first = self.history.raw, self.unchanged
         changed = [fold for fold in self.folds if fold.end > first]
-        hidden = {number for fold in changed for number in range(*fold)}
+        folded = {number for fold in changed for number in range(*fold)}
         for number in range(first, len(raw)):
-            if number not in hidden and _links(self.shown[number]) != _links(raw[number]):
+            if number not in folded and _links(self.shown[number]) != _links(raw[number]):
                 raise ViewError(f"message {number} has other calls and results than its list")
         # The host's list may be broken already: only what the view adds to that counts.
         wrong = unpaired(self.shown) if changed else []

@@ -137,7 +137,7 @@ def test_the_table_has_what_asking_each_returns(
 
 def test_what_a_digest_replaces_is_never_due() -> None:
     """Messages still name payloads that have left the view."""
-    gone, left = held(0)._replace(collapsed=True), held(1)
+    gone, left = held(0)._replace(is_folded=True), held(1)
     table = table_of([gone, left])
     table.change({0: gone.accessed(50, 1.0)}, RULES)
     assert table.due(100, 1_000, RULES) == [1]

@@ -261,7 +261,7 @@ def test_a_pin_of_what_a_digest_replaces_outlives_its_next_mention(tmp_path: Pat
     memory = Hippocampus(tmp_path, policy=PROMPT, window_tokens=9_000)
     with memory.session("s") as session, no_fallback():
         grow(session, items)
-        replaced = next(held.id for held in session.report.payloads() if held.collapsed)
+        replaced = next(held.id for held in session.report.payloads() if held.is_folded)
         session.pin(replaced)
         session([*items, {"role": "user", "content": f"What was in {replaced}?"}])
         priorities = {entry.id: entry.modifiers.priority for entry in session.entries}

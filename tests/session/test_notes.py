@@ -75,7 +75,7 @@ def taken(folder: Path, items: Items, statement: str = "") -> tuple[Any, ...]:
         own = session._run.state.payloads
         tables = [own.numbers, own.sites, own.ranks, own.latest, own.firsts, own.files, own.batches]
         tables += [own.recalls, session._run.state.history.closed]
-        tables += [[(each.message, each.part, each.id, each.collapsed) for each in own.items]]
+        tables += [[(each.message, each.part, each.id, each.is_folded) for each in own.items]]
         tables += [own.index.holders_of([f"A-1{n}" for n in range(50)])]
         views.append(session(items))
         status = session.status()
