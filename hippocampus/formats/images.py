@@ -25,13 +25,15 @@ HEAD_CHARACTERS = 65_536
 """The start of an image in base64, enough for every header and most JPEG frames."""
 HEADERS = {b"\x89PNG": struct.Struct(">16x2I"), b"GIF8": struct.Struct("<6x2H")}
 """By its first bytes, where an image's header has width and height."""
-WEBP, WEBP_SIDES, WEBP_MASK = struct.Struct("<26x2H"), (24, 27), 0x3FFF
-JPEG, JPEG_MARK, JPEG_FRAMES = (
-    struct.Struct(">5x2H"),
-    0xFF,
-    {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC},
-)
-"""A segment begins with the mark and its type; that of a frame has height and width."""
+WEBP = struct.Struct("<26x2H")
+WEBP_SIDES, WEBP_MASK = (24, 27), 0x3FFF
+"""Where an extended image has its sides, in three bytes each, and the bits of a side in the other forms."""
+JPEG = struct.Struct(">5x2H")
+"""Height and width in the segment of a frame."""
+JPEG_MARK = 0xFF
+"""Begins a segment; its type follows."""
+JPEG_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+"""The types of frames."""
 UNSEEN_PIXELS = (1_024, 1_024)
 """The size assumed for an image of unknown size, such as one given by URL."""
 

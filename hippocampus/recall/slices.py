@@ -41,51 +41,9 @@ from hippocampus.storage.full_text import Content, Passage, Passages
 
 MAX_COUNTED = 1_000
 """Further matches are not counted."""
-CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
-CJK = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
-WORD = re.compile(r"[^\W_]+")
-ESCAPED = re.compile(r"\\[nrt]|\\u[0-9a-fA-F]{4}")
-STOP_WORDS = frozenset(
-    "a about after all also an and any are as at be been before but by can could did do does done "  # noqa: SIM905 - reads better so
-    "for from get had has have here how i if in into is it its just let like ll may me more most "
-    "my need next no not now of on one only or other our out over perfect please s same see should "
-    "so some such t than that the their them then there these they this those to too true false "
-    "null none up us use used using very want was we were what when where which while who why will "
-    "with would you your".split()
-)
-ABOUT_CHARACTERS = 400
-MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
-"""From the first size on a passage ends where a block starts; at the second it ends anywhere."""
-# A block starts with a record, a paragraph or a lower indentation.
-OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
 MAX_KEYS, MAX_LISTED = 20, 12
 MAX_CHARACTERS, QUOTED_CHARACTERS = 100, 20
 """The part of a path or a key that an error quotes, or a note: they may have any length."""
-REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
-SYMBOL = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
-MAKING = (
-    r"^[ \t]*(?:[\w@<>\[\]]+[ \t]+){0,4}(?:def|class|func|fn|function|struct|enum|interface|type|trait|"
-    r"impl|module|const|let|var|CREATE TABLE|create table)[ \t]+(?:\([^)\n]*\)[ \t]*)?"
-)
-"""The words before the name of a definition."""
-DEFINITION = (
-    rf"{MAKING}%(name)s\b|^[ \t]*(?:\w[\w<>\[\]]*[ \t]+){{0,4}}%(name)s[ \t]*\([^;]*\{{[ \t]*$"
-    r"|^%(name)s[ \t]*(?::[^=]{1,60})?=[^=]"
-)
-"""The definition of a name: after such a word, as a method with a brace, or as a value."""
-MADE = re.compile(rf"{MAKING}([\w$]+)", re.MULTILINE)
-CLOSING = re.compile(r"\s*[)\]]|\s*\{$")
-CLOSED = re.compile(r"\s*\}[;,)]*$")
-"""The last line of a definition in braces; within a raw string, any line may be at its margin."""
-HEADING = re.compile(
-    r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
-    r"|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<inner>(?:(?!<h[1-6])[^\n]){0,500}?)</h(?P=level)>"
-    r"|^[ \t]*(?:- )?(?:\S{1,12} )?heading \"(?P<named>[^\"\n]{1,300})\"(?P<state>[^\n]{0,200})",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""An alternative stops at the start of another heading, which keeps the search linear."""
-LEVEL = re.compile(r"level=\"?(\d)")
-TAG = re.compile(r"<[^>]{0,500}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +145,25 @@ def _by_pattern(text: str, request: Request, numbers: Sequence[int], max_tokens:
 
 
 # By words
+
+
+CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+CJK = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])")
+WORD = re.compile(r"[^\W_]+")
+ESCAPED = re.compile(r"\\[nrt]|\\u[0-9a-fA-F]{4}")
+STOP_WORDS = frozenset(
+    "a about after all also an and any are as at be been before but by can could did do does done "  # noqa: SIM905 - reads better so
+    "for from get had has have here how i if in into is it its just let like ll may me more most "
+    "my need next no not now of on one only or other our out over perfect please s same see should "
+    "so some such t than that the their them then there these they this those to too true false "
+    "null none up us use used using very want was we were what when where which while who why will "
+    "with would you your".split()
+)
+ABOUT_CHARACTERS = 400
+MIN_PASSAGE_CHARACTERS, MAX_PASSAGE_CHARACTERS = 240, 700
+"""From the first size on a passage ends where a block starts; at the second it ends anywhere."""
+# A block starts with a record, a paragraph or a lower indentation.
+OPENINGS = ("{", "- ", "* ", "#", "<h", "<tr", "<li", "def ", "class ", "function ", "export ")
 
 
 def spread(text: str) -> str:
@@ -348,6 +325,24 @@ def _table(text: str) -> Table | None:
 # Elements of page snapshots, and definitions of code
 
 
+REF = re.compile(r"(?:ref=|uid=|@)?[\"\[]?(?P<ref>[A-Za-z]{0,3}\d[\w.:-]{0,20})[\"\]]?")
+SYMBOL = re.compile(r"[\w$:.<>#-]{1,200}(?:\(\))?")
+MAKING = (
+    r"^[ \t]*(?:[\w@<>\[\]]+[ \t]+){0,4}(?:def|class|func|fn|function|struct|enum|interface|type|trait|"
+    r"impl|module|const|let|var|CREATE TABLE|create table)[ \t]+(?:\([^)\n]*\)[ \t]*)?"
+)
+"""The words before the name of a definition."""
+DEFINITION = (
+    rf"{MAKING}%(name)s\b|^[ \t]*(?:\w[\w<>\[\]]*[ \t]+){{0,4}}%(name)s[ \t]*\([^;]*\{{[ \t]*$"
+    r"|^%(name)s[ \t]*(?::[^=]{1,60})?=[^=]"
+)
+"""The definition of a name: after such a word, as a method with a brace, or as a value."""
+MADE = re.compile(rf"{MAKING}([\w$]+)", re.MULTILINE)
+CLOSING = re.compile(r"\s*[)\]]|\s*\{$")
+CLOSED = re.compile(r"\s*\}[;,)]*$")
+"""The last line of a definition in braces; within a raw string, any line may be at its margin."""
+
+
 def _by_ref(text: str, path: str) -> list[slice]:
     """Return the span of the first line with a ref, and of the lines that are indented below it."""
     found = REF.fullmatch(path)
@@ -395,6 +390,17 @@ def _block(bare: Sequence[str], start: int) -> slice:
 
 
 # Sections of Markdown, HTML and page snapshots
+
+
+HEADING = re.compile(
+    r"^(?P<marks>#{1,6})[ \t]+(?P<title>\S[^\n]{0,300})$"
+    r"|<h(?P<level>[1-6])\b[^<>]{0,500}>(?P<inner>(?:(?!<h[1-6])[^\n]){0,500}?)</h(?P=level)>"
+    r"|^[ \t]*(?:- )?(?:\S{1,12} )?heading \"(?P<named>[^\"\n]{1,300})\"(?P<state>[^\n]{0,200})",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""An alternative stops at the start of another heading, which keeps the search linear."""
+LEVEL = re.compile(r"level=\"?(\d)")
+TAG = re.compile(r"<[^>]{0,500}>")
 
 
 class Heading(NamedTuple):

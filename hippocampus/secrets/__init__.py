@@ -41,6 +41,133 @@ class MarkedSpan(NamedTuple):
     label: str
 
 
+def find(text: str, *, cards: bool = False) -> list[MarkedSpan]:
+    """Return the secrets of a text in order, without overlaps; with `cards`, the numbers of payment cards too."""
+    return spans(text, find_as_written, find_cards) if cards else spans(text, find_as_written)
+
+
+def redacted(text: str) -> str:
+    """Return a text with the kind of each secret in its place.
+
+    >>> redacted("Ann works at IBM. Her password is hunter2!")
+    'Ann works at IBM. Her password is [a password left out]!'
+    """
+    return replaced(text, LEFT_OUT)
+
+
+def replaced(text: str, replacement: str) -> str:
+    """Return a text with a replacement for each secret; `{}` in it is the kind."""
+    found = find(text, cards=True)
+    return with_labels(text, (one._replace(label=replacement.format(one.label)) for one in found))
+
+
+def kinds_in(text: str) -> str:
+    """Return the kinds of secrets that a text has, or had, as words; empty if it has none."""
+    kinds = [*_REPLACED.findall(text), *(one.label for one in find(text, cards=True))]
+    return " and ".join(dict.fromkeys(kinds))
+
+
+def names_secret(text: str) -> bool:
+    """Return whether a text has a word for a secret, whatever the value looks like.
+
+    >>> names_secret("Das Admin-Passwort lautet Rose"), names_secret("a brass monkey")
+    (True, False)
+    """
+    return spoken.NAMED.search(text) is not None
+
+
+def spans(text: str, *finders: Callable[[str], Iterable[tuple[int, int, str]]]) -> list[MarkedSpan]:
+    """Return what finders find in a text, in order and without overlaps.
+
+    The text is searched as written and with its encodings decoded, as models and our readers decode
+    escapes. An encoded part is found whole.
+    """
+    found: list[MarkedSpan] = []
+    for layer in layers(text):
+        plain = searchable(layer.text)
+        in_layer = chain.from_iterable(find(plain) for find in finders)
+        found += (MarkedSpan(*layer.source(start, end), label) for start, end, label in in_layer)
+    found.sort(key=lambda one: (one.start, -one.end))
+    kept: list[MarkedSpan] = []
+    for one in found:
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+        elif one.end > kept[-1].end:
+            kept[-1] = kept[-1]._replace(end=one.end)
+    return kept
+
+
+def with_labels(text: str, marked: Iterable[MarkedSpan]) -> str:
+    """Return a text with the labels of spans, which are in order, in place of the spans."""
+    pieces, end = [], 0
+    for one in marked:
+        pieces += [text[end : one.start], one.label]
+        end = one.end
+    return "".join([*pieces, text[end:]])
+
+
+PLACEHOLDER = re.compile(
+    r"(?i)^(?:[\[<({$%*#!\\/.:^~>=-]|x{3,}|\.{2,}|your|my[_-]|example|change|replace|insert|placeholder|todo|dummy"
+    r"|redacted|(?:none|null|nil|true|false|undefined|string|str|required|optional)\b|https?:)"
+    r"|passw(?:or)?d"
+)
+"""What documents write where a secret belongs."""
+IDENTIFIER = re.compile(
+    r"^[a-z]+\d{0,2}(?:[_:|-](?:[a-z]+\d{0,2}|\d{1,3}))+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)+$"
+)
+"""Words that are joined as a program's names are."""
+FORMS: tuple[tuple[tuple[str, ...], str, Callable[[str], bool]], ...] = (
+    ((issued.PRIVATE_KEY,), PRIVATE_KEY, lambda _: True),
+    (issued.DISTINCT, ISSUED_KEY, lambda _: True),
+    (issued.SIGNED, ISSUED_KEY, lambda _: True),
+    ((issued.PREFIXED,), ISSUED_KEY, issued.is_random),
+    (
+        issued.HEADERS,
+        CREDENTIAL,
+        lambda value: not value.isalpha() and not IDENTIFIER.search(value),
+    ),
+    (
+        issued.ADDRESSES,
+        IN_ADDRESS,
+        lambda value: (
+            not PLACEHOLDER.search(value) and value.casefold() not in {"password", "passwd", "pass"}
+        ),
+    ),
+)
+"""Expressions, the kind of their matches, and the check of a match.
+
+They are searched one by one: in one alternation, a form that is open until the end of a long line
+would be followed there again after every match of another.
+"""
+
+
+def find_as_written(plain: str) -> Iterator[MarkedSpan]:
+    """Yield the secrets of a searchable text without decoding it; some may overlap."""
+    for patterns, kind, holds in FORMS:
+        for match in chain.from_iterable(matches(pattern, plain) for pattern in patterns):
+            start, end = match.span(match.lastindex or 0)
+            if holds(plain[start:end]):
+                yield MarkedSpan(start, end, kind)
+    # The values that follow the name of a secret: in a setting, in a list, on its line, below it in a table.
+    for pattern in SETTINGS:
+        for match in matches(pattern, plain):
+            start, end = match.span(match.lastindex)
+            name = plain[slice(*match.span(1))]
+            if _is_value(name, plain[start:end], quoted=plain[start - 1] in "\"'`>"):
+                yield MarkedSpan(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
+    for match in chain.from_iterable(matches(pattern, plain) for pattern in LISTED):
+        name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
+        if issued.is_mixed(listed) or (STRONG.search(name) and listed[0] in "\"'"):
+            start = match.start(2)
+            yield MarkedSpan(start, start + len(listed.rstrip()), CREDENTIAL)
+    yield from _on_lines(plain)
+    yield from _in_columns(plain)
+    yield from (MarkedSpan(*span) for span in spoken.values(plain, compiled(spoken.HINTS).search))
+
+
+# The values of settings: of a name in a setting, in a list, on its line, or at the head of a column
+
+
 _KEYS = (
     "api|app|access|account|admin|auth|client|consumer|deploy|encryption|license|master|preshared|private|secret"
     "|service|shared|signing|storage|subscription|webhook"
@@ -87,14 +214,14 @@ LINE = re.compile(r".{0,200}\S{0,100}(?:(?<=[\[{(:=])\n.{0,200})?")
 VALUE = re.compile(r"""(?<![\w+/.-])\w[^\s"'`,;<>|()\[\]\\=&]{7,}={0,2}""")
 STRONG = re.compile(r"(?i)pass|pwd|kennwort")
 """Names with values that are secret whatever they look like."""
-PLACEHOLDER = re.compile(
-    r"(?i)^(?:[\[<({$%*#!\\/.:^~>=-]|x{3,}|\.{2,}|your|my[_-]|example|change|replace|insert|placeholder|todo|dummy"
-    r"|redacted|(?:none|null|nil|true|false|undefined|string|str|required|optional)\b|https?:)"
-    r"|passw(?:or)?d"
-)
 CODE = re.compile(r"[()\[\]{}<>|]|=>|::|\.\w+\.|^[A-Za-z_]\w*\.[A-Za-z_]\w*$|^[A-Za-z_][a-zA-Z_]*$")
 """A value of a program: a call, an index, an attribute, a type, a name without digits."""
 CALL = re.compile(r"\($|\(.*\)|::|^\w+\.\w+\.")
+FORM = re.compile(r"a-z|\d\.\d|\d{4}-\d\d-\d\d|/|\.\w*\.|::|%\d|@[\w-]+\.|kwD|^0x|^[\da-fA-F-]+$")
+"""A class of characters, a version, a date, a path, an address of mail or in memory, an id of GitHub's, a hash."""
+MIN_VALUE, MIN_CELL, MAX_LETTERS_A_CHANGE = 8, 4, 3
+MIN_PASSWORD, MIN_KEY = 10, 12
+"""By kind of name, the least length of a value without other signs than letters and digits."""
 
 
 def _is_value(name: str, value: str, *, quoted: bool) -> bool:
@@ -125,129 +252,17 @@ def _is_unlike_code(value: str, min_dense: int) -> bool:
     return (has_sign or is_dense) and not PLACEHOLDER.search(value)
 
 
-FORM = re.compile(r"a-z|\d\.\d|\d{4}-\d\d-\d\d|/|\.\w*\.|::|%\d|@[\w-]+\.|kwD|^0x|^[\da-fA-F-]+$")
-"""A class of characters, a version, a date, a path, an address of mail or in memory, an id of GitHub's, a hash."""
-MIN_VALUE, MIN_CELL, MAX_LETTERS_A_CHANGE = 8, 4, 3
-MIN_PASSWORD, MIN_KEY = 10, 12
-"""By kind of name, the least length of a value without other signs than letters and digits."""
-IDENTIFIER = re.compile(
-    r"^[a-z]+\d{0,2}(?:[_:|-](?:[a-z]+\d{0,2}|\d{1,3}))+[.,:]?$|^[a-z]+(?:[A-Z][a-z]+)+$"
-)
-"""Words that are joined as a program's names are."""
-
-
-FORMS: tuple[tuple[tuple[str, ...], str, Callable[[str], bool]], ...] = (
-    ((issued.PRIVATE_KEY,), PRIVATE_KEY, lambda _: True),
-    (issued.DISTINCT, ISSUED_KEY, lambda _: True),
-    (issued.SIGNED, ISSUED_KEY, lambda _: True),
-    ((issued.PREFIXED,), ISSUED_KEY, issued.is_random),
-    (
-        issued.HEADERS,
-        CREDENTIAL,
-        lambda value: not value.isalpha() and not IDENTIFIER.search(value),
-    ),
-    (
-        issued.ADDRESSES,
-        IN_ADDRESS,
-        lambda value: (
-            not PLACEHOLDER.search(value) and value.casefold() not in {"password", "passwd", "pass"}
-        ),
-    ),
-)
-"""Expressions, the kind of their matches, and the check of a match.
-
-They are searched one by one: in one alternation, a form that is open until the end of a long line
-would be followed there again after every match of another.
-"""
-
-
-def spans(text: str, *finders: Callable[[str], Iterable[tuple[int, int, str]]]) -> list[MarkedSpan]:
-    """Return what finders find in a text, in order and without overlaps.
-
-    The text is searched as written and with its encodings decoded, as models and our readers decode
-    escapes. An encoded part is found whole.
-    """
-    found: list[MarkedSpan] = []
-    for layer in layers(text):
-        plain = searchable(layer.text)
-        in_layer = chain.from_iterable(find(plain) for find in finders)
-        found += (MarkedSpan(*layer.source(start, end), label) for start, end, label in in_layer)
-    found.sort(key=lambda one: (one.start, -one.end))
-    kept: list[MarkedSpan] = []
-    for one in found:
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-        elif one.end > kept[-1].end:
-            kept[-1] = kept[-1]._replace(end=one.end)
-    return kept
-
-
-def with_labels(text: str, marked: Iterable[MarkedSpan]) -> str:
-    """Return a text with the labels of spans, which are in order, in place of the spans."""
-    pieces, end = [], 0
-    for one in marked:
-        pieces += [text[end : one.start], one.label]
-        end = one.end
-    return "".join([*pieces, text[end:]])
-
-
-def find(text: str, *, cards: bool = False) -> list[MarkedSpan]:
-    """Return the secrets of a text in order, without overlaps; with `cards`, the numbers of payment cards too."""
-    return spans(text, find_as_written, find_cards) if cards else spans(text, find_as_written)
-
-
-def redacted(text: str) -> str:
-    """Return a text with the kind of each secret in its place.
-
-    >>> redacted("Ann works at IBM. Her password is hunter2!")
-    'Ann works at IBM. Her password is [a password left out]!'
-    """
-    return replaced(text, LEFT_OUT)
-
-
-def replaced(text: str, replacement: str) -> str:
-    """Return a text with a replacement for each secret; `{}` in it is the kind."""
-    found = find(text, cards=True)
-    return with_labels(text, (one._replace(label=replacement.format(one.label)) for one in found))
-
-
-def kinds_in(text: str) -> str:
-    """Return the kinds of secrets that a text has, or had, as words; empty if it has none."""
-    kinds = [*_REPLACED.findall(text), *(one.label for one in find(text, cards=True))]
-    return " and ".join(dict.fromkeys(kinds))
-
-
-def names_secret(text: str) -> bool:
-    """Return whether a text has a word for a secret, whatever the value looks like.
-
-    >>> names_secret("Das Admin-Passwort lautet Rose"), names_secret("a brass monkey")
-    (True, False)
-    """
-    return spoken.NAMED.search(text) is not None
-
-
-def find_as_written(plain: str) -> Iterator[MarkedSpan]:
-    """Yield the secrets of a searchable text without decoding it; some may overlap."""
-    for patterns, kind, holds in FORMS:
-        for match in chain.from_iterable(matches(pattern, plain) for pattern in patterns):
-            start, end = match.span(match.lastindex or 0)
-            if holds(plain[start:end]):
-                yield MarkedSpan(start, end, kind)
-    # The values that follow the name of a secret: in a setting, in a list, on its line, below it in a table.
-    for pattern in SETTINGS:
-        for match in matches(pattern, plain):
-            start, end = match.span(match.lastindex)
-            name = plain[slice(*match.span(1))]
-            if _is_value(name, plain[start:end], quoted=plain[start - 1] in "\"'`>"):
-                yield MarkedSpan(start, end, PASSWORD if STRONG.search(name) else CREDENTIAL)
-    for match in chain.from_iterable(matches(pattern, plain) for pattern in LISTED):
-        name, listed = (plain[slice(*match.span(group))] for group in (1, 2))
-        if issued.is_mixed(listed) or (STRONG.search(name) and listed[0] in "\"'"):
-            start = match.start(2)
-            yield MarkedSpan(start, start + len(listed.rstrip()), CREDENTIAL)
-    yield from _on_lines(plain)
-    yield from _in_columns(plain)
-    yield from (MarkedSpan(*span) for span in spoken.values(plain, compiled(spoken.HINTS).search))
+def _on_lines(plain: str) -> Iterator[MarkedSpan]:
+    """Yield the values that are unlike code on a line with a name: `setPassword("x")`, `| Password | x |`."""
+    done = 0
+    for name in matches(NAMED, plain):
+        line = LINE.match(plain, max(done, name.end(1)))
+        is_password = STRONG.search(plain[slice(*name.span(1))]) is not None
+        for value in VALUE.finditer(plain, line.start(), done := line.end()) if line else ():
+            text = value[0].rstrip(".:?})")
+            if _is_unlike_code(text, MIN_PASSWORD if is_password else MIN_KEY):
+                end = value.start() + len(text.rstrip("!"))
+                yield MarkedSpan(value.start(), end, PASSWORD if is_password else CREDENTIAL)
 
 
 def _in_columns(plain: str) -> Iterator[MarkedSpan]:
@@ -304,24 +319,7 @@ def _cells(line: str, sign: str, starts: Sequence[int]) -> Iterator[tuple[int, i
         yield from zip([0, *(end + 1 for end in ends)], [*ends, len(line)], strict=True)
 
 
-def _on_lines(plain: str) -> Iterator[MarkedSpan]:
-    """Yield the values that are unlike code on a line with a name: `setPassword("x")`, `| Password | x |`."""
-    done = 0
-    for name in matches(NAMED, plain):
-        line = LINE.match(plain, max(done, name.end(1)))
-        is_password = STRONG.search(plain[slice(*name.span(1))]) is not None
-        for value in VALUE.finditer(plain, line.start(), done := line.end()) if line else ():
-            text = value[0].rstrip(".:?})")
-            if _is_unlike_code(text, MIN_PASSWORD if is_password else MIN_KEY):
-                end = value.start() + len(text.rstrip("!"))
-                yield MarkedSpan(value.start(), end, PASSWORD if is_password else CREDENTIAL)
-
-
-def find_cards(plain: str) -> Iterator[MarkedSpan]:
-    """Yield the numbers of payment cards in a searchable text: of an issuer's form, with a valid check digit."""
-    for match in matches(CARD, plain):
-        if is_card(plain[slice(*match.span(1))]):
-            yield MarkedSpan(match.start(1), match.end(1), CARD_NUMBER)
+# The numbers of payment cards
 
 
 CARD = (
@@ -330,6 +328,13 @@ CARD = (
     r"|3[47]\d{2}(?:\d{11}| \d{6} \d{5}|-\d{6}-\d{5}))(?:$|[^\w.,%/-]|[.,](?:\s|$))"
 )
 """RE2: a number of an issuer, in its usual groups or without, that is no part of a longer number."""
+
+
+def find_cards(plain: str) -> Iterator[MarkedSpan]:
+    """Yield the numbers of payment cards in a searchable text: of an issuer's form, with a valid check digit."""
+    for match in matches(CARD, plain):
+        if is_card(plain[slice(*match.span(1))]):
+            yield MarkedSpan(match.start(1), match.end(1), CARD_NUMBER)
 
 
 def is_card(text: str) -> bool:
