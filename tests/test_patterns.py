@@ -14,7 +14,8 @@ from secret_formats import examples
 from hippocampus import Hippocampus, patterns
 from hippocampus.errors import RecallError
 from hippocampus.patterns import LimitedPattern, PatternError, compiled
-from hippocampus.recall import Request, take
+from hippocampus.recall import RecallRequest as Request
+from hippocampus.recall import take
 from hippocampus.secrets import redacted
 
 TEXT = "GET /orders/417 late\nérror: Überlast in Köln 42 ms\nuser_id=7; (a)"

@@ -196,7 +196,9 @@ class Tools:
         if called == RECALL:  # which its session reports
             request = dict(given)
             session_id = str(request.pop("session_id", None) or "")
-            entry_id = calls.read_call("", request).entry_id or ""
+            entry_id = ""
+            with contextlib.suppress(RecallError):  # the answer has the reason
+                entry_id = calls.read_request(request).entry_id or ""
             with self._session(session_id, entry_id) as session:
                 return session.answer(request), False
         started, outcome = time.perf_counter(), "failed"

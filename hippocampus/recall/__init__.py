@@ -14,14 +14,13 @@ from hippocampus.recall.definition import (
     tool,
 )
 from hippocampus.recall.retrieval import names_in
-from hippocampus.recall.slices import Request, take
+from hippocampus.recall.slices import take
 
 __all__ = [
     "DESCRIPTION",
     "PARAMETERS",
     "TOOL_NAME",
     "RecallRequest",
-    "Request",
     "as_function",
     "names_in",
     "take",

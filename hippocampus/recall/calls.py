@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 from pydantic import ValidationError
@@ -20,9 +19,7 @@ from hippocampus.formats.conversation import Item, Part, ToolResult
 from hippocampus.formats.signatures import problem_of, unknown_arguments
 from hippocampus.indexing.frame import as_content
 from hippocampus.recall.definition import RecallRequest
-from hippocampus.recall.slices import Request
 
-SELECTORS = {field.name for field in fields(Request)}
 HEADER = re.compile(rf"^({ID}):$", re.MULTILINE)
 """The line before the lines of an entry in a search result; other lines start with a number."""
 FAILED = "recall failed ("
@@ -39,33 +36,23 @@ ALTERNATIVES = {
 """What to do instead, by type of entry, for content that no call made."""
 
 
-@dataclass(frozen=True, slots=True)
-class RecallCall:
-    """One call of the recall tool."""
-
-    call_id: str
-    entry_id: str | None
-    request: Request
-    max_tokens: int | None
-    problem: RecallError | None = None
-    """The problem with the arguments, if they cannot be read; then no other field is set."""
-
-
-Serve = Callable[[RecallCall], str]
+Serve = Callable[[RecallRequest], str]
 """Serves one recall, or raises `RecallError`."""
+Images = Callable[[RecallRequest], tuple[Item, ...]]
+"""Returns the image blocks of the entry that a recall names."""
 
 
 def handle(
     items: Sequence[Item],
     serve: Serve,
-    images: Callable[[RecallCall], tuple[Item, ...]],
+    images: Images,
     names: Container[str],
     others: Mapping[str, Callable[[str], str]],
 ) -> list[Item]:
     """Return the items to append that answer the pending calls of our tools at the end of a list.
 
-    `images` returns the image blocks of the entry that a recall names; `names` are those of the tool.
-    `others` are further tools by name, from the text of their arguments to their answer.
+    `names` are those of the recall tool. `others` are further tools by name, from the text of their
+    arguments to their answer.
 
     Raises:
         MessagesError: the list is in no known format.
@@ -74,21 +61,22 @@ def handle(
     for pending in unanswered(items):
         arguments, tool, call_id = pending.text or "{}", pending.tool, pending.call_id
         if tool in names:
-            call = read_call(call_id, arguments)
-            results.append(ToolResult(call_id, *answer(call, serve), tool, images(call)))
+            results.append(answer(call_id, arguments, serve, images, tool))
         elif tool in others:
             results.append(ToolResult(call_id, others[tool](arguments), tool=tool))
     return reader.tool_results(items, results)
 
 
-def answer(call: RecallCall, serve: Serve) -> tuple[str, bool]:
-    """Return the slice that a call requests, or why it cannot be served; and whether it is the second."""
+def answer(
+    call_id: str, arguments: object, serve: Serve, images: Images, tool: str = ""
+) -> ToolResult:
+    """Return the result of a recall: the served text, or why nothing can be served."""
     try:
-        if call.problem is not None:
-            raise call.problem
-        return serve(call), False
+        request = read_request(arguments)
+        text = serve(request)
     except RecallError as problem:
-        return render(problem), True
+        return ToolResult(call_id, render(problem), is_error=True, tool=tool)
+    return ToolResult(call_id, text, tool=tool, images=images(request))
 
 
 def unanswered(items: Sequence[Item]) -> list[Part]:
@@ -107,26 +95,22 @@ def unanswered(items: Sequence[Item]) -> list[Part]:
     return [call for call in calls if call.call_id not in answered]
 
 
-def read_call(call_id: str, arguments: object) -> RecallCall:
-    """Return a call from its arguments, as JSON text or by name; `problem` is set where they cannot be read."""
+def read_request(arguments: object) -> RecallRequest:
+    """Return the arguments of a call, which are JSON text or given by name.
+
+    Raises:
+        RecallError: they cannot be read.
+    """
     if isinstance(arguments, str):
         arguments = json_text.read(arguments)
     if not isinstance(arguments, Mapping):
-        return _refused(call_id, "the arguments are not JSON, or no object")
+        raise RecallError("bad_request", "the arguments are not JSON, or no object")
     if unknown := unknown_arguments(arguments, RecallRequest.model_fields):
-        return _refused(call_id, unknown)
+        raise RecallError("bad_request", unknown)
     try:
-        read = RecallRequest.model_validate(arguments)
+        return RecallRequest.model_validate(arguments)
     except ValidationError as error:
-        return _refused(call_id, problem_of(error))
-    given = read.model_dump(exclude_none=True, include=SELECTORS)
-    if read.lines is not None:
-        given["lines"] = tuple(read.lines)
-    return RecallCall(call_id, read.entry_id, Request(**given), read.max_tokens)
-
-
-def _refused(call_id: str, reason: str) -> RecallCall:
-    return RecallCall(call_id, None, Request(), None, RecallError("bad_request", reason))
+        raise RecallError("bad_request", problem_of(error)) from None
 
 
 def is_answer(call: Part, answer: str, ids: Callable[[str], bool]) -> bool:
@@ -135,12 +119,13 @@ def is_answer(call: Part, answer: str, ids: Callable[[str], bool]) -> bool:
     `ids` returns whether the session has an entry of an id. Ours are what a named entry holds, the
     passages that a search found, and the reasons why there is nothing.
     """
-    asked = read_call(call.call_id, call.text or "{}")
     if answer.startswith(FAILED):
         return True
-    if asked.problem is not None:
+    try:
+        entry_id = read_request(call.text or "{}").entry_id
+    except RecallError:
         return False
-    return HEADER.match(answer) is not None if asked.entry_id is None else ids(asked.entry_id)
+    return HEADER.match(answer) is not None if entry_id is None else ids(entry_id)
 
 
 # Why a recall cannot be served

@@ -107,11 +107,11 @@ class RecallRequest(BaseModel):
             return given
         return {key: value for key, value in given.items() if value not in (None, "", [], ())}
 
-    @model_validator(mode="after")
-    def _names_something(self) -> RecallRequest:
-        if self.entry_id is None and self.query is None and self.pattern is None:
-            raise ValueError("name an entry_id, or a query to search everything that is stored")
-        return self
+    @property
+    def names_part(self) -> bool:
+        """Return whether it requests a part of some content; without a selector it is all, or its start."""
+        selectors = self.model_dump(exclude={"entry_id", "max_tokens"}, exclude_none=True)
+        return bool(selectors)
 
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": signatures.properties(RecallRequest)}

@@ -26,8 +26,9 @@ from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.models import tokens
 from hippocampus.prices import Prices
 from hippocampus.recall import calls
+from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.lines import NOTE_TOKENS, NumberedLine, fit, pages
-from hippocampus.recall.slices import WORD, Request, numbers_of, take, terms
+from hippocampus.recall.slices import WORD, numbers_of, take, terms
 from hippocampus.storage.full_text import PassageHit, Passages
 
 MAX_HITS = 50
@@ -97,7 +98,7 @@ def version(  # noqa: PLR0913, PLR0917 - an entry is made of all these
 # Parts of one content
 
 
-def slice_of(text: str, record: Record, request: Request, max_tokens: int) -> str:
+def slice_of(text: str, record: Record, request: RecallRequest, max_tokens: int) -> str:
     """Return a slice of an entry's text.
 
     Raises:

@@ -11,7 +11,6 @@ import itertools
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hippocampus.entries.entry import storable
@@ -24,6 +23,7 @@ from hippocampus.indexing.json_documents import Table
 from hippocampus.indexing.unwrap import line_numbers, output_of, without_numbers
 from hippocampus.models import tokens
 from hippocampus.patterns import PatternError
+from hippocampus.recall.definition import RecallRequest
 from hippocampus.recall.lines import (
     GAP,
     MAX_TOKEN_CHARACTERS,
@@ -46,21 +46,7 @@ MAX_CHARACTERS, QUOTED_CHARACTERS = 100, 20
 """The part of a path or a key that an error quotes, or a note: they may have any length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The part of some content to return; without a selector, all of it or its start."""
-
-    pattern: str | None = None
-    lines: tuple[int, int] | None = None
-    path: str | None = None
-    head: int | None = None
-    tail: int | None = None
-    query: str | None = None
-    context: int = 0
-    """Lines before and after a line that the pattern matches."""
-
-
-def take(text: str, request: Request, max_tokens: int, arguments: str | None = "") -> str:
+def take(text: str, request: RecallRequest, max_tokens: int, arguments: str | None = "") -> str:
     """Return the requested part of a text and a note about left-out lines, within `max_tokens`.
 
     `arguments` are those of the call that read the text, as JSON: by them the lines of a part of a
@@ -100,7 +86,7 @@ def numbers_of(text: str, arguments: str | None = "") -> Sequence[int]:
     return [*own, *range(own[-1] + 1, own[-1] + 1 + count - len(own))]
 
 
-def _by_lines(text: str, request: Request, numbers: Sequence[int], max_tokens: int) -> str:
+def _by_lines(text: str, request: RecallRequest, numbers: Sequence[int], max_tokens: int) -> str:
     lines = pages(text)
     first, end = 0, len(lines)
     if request.lines is not None:
@@ -112,7 +98,7 @@ def _by_lines(text: str, request: Request, numbers: Sequence[int], max_tokens: i
         end = min(end, max(1, request.head))
     elif request.tail is not None:
         first = max(0, end - max(1, request.tail))
-    everything = len(lines) == 1 or request == Request()
+    everything = len(lines) == 1 or not request.names_part
     is_short = len(text) <= MAX_TOKEN_CHARACTERS * max_tokens
     if everything and is_short and tokens.count(text) <= max_tokens:
         return text
@@ -126,9 +112,9 @@ def _by_lines(text: str, request: Request, numbers: Sequence[int], max_tokens: i
     return fit(reversed(wanted) if from_end else wanted, max_tokens, note, from_end=from_end)
 
 
-def _by_pattern(text: str, request: Request, numbers: Sequence[int], max_tokens: int) -> str:
+def _by_pattern(text: str, request: RecallRequest, numbers: Sequence[int], max_tokens: int) -> str:
     pattern, readable = request.pattern or "", paged(text)
-    found = matching(readable, pattern, request.context)
+    found = matching(readable, pattern, request.context or 0)
     first = next(found, None)
     if first is not None:
         every = itertools.chain((first,), found)  # our own lines have the number 0

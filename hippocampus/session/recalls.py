@@ -23,7 +23,7 @@ from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item
 from hippocampus.models import tokens
 from hippocampus.policy import record_subject
-from hippocampus.recall import calls, retrieval, sources
+from hippocampus.recall import RecallRequest, calls, retrieval, sources
 from hippocampus.recall.lines import MIN_TOKENS, start_of
 from hippocampus.recall.slices import content
 from hippocampus.session import digest
@@ -134,26 +134,26 @@ class SessionRecalls:
 
     # Recalls
 
-    def serve(self, call: calls.RecallCall) -> str:
+    def serve(self, request: RecallRequest) -> str:
         """Return the result of a model's recall, of at most `MAX_RECALL_FACTOR` times the usual tokens.
 
         Raises:
             RecallError: nothing can be served, or it fails inside: the loop gets an answer (law 3).
         """
         usual = self._resources.policy.recall_tokens
-        bound = min(call.max_tokens or usual, MAX_RECALL_FACTOR * usual)
+        bound = min(request.max_tokens or usual, MAX_RECALL_FACTOR * usual)
 
         def broken() -> str:
-            raise RecallError("failed", FAILED, call.entry_id)
+            raise RecallError("failed", FAILED, request.entry_id)
 
         return self._guard.run(
-            lambda: self.slice(call, bound),
+            lambda: self.slice(request, bound),
             broken,
             "a recall is not answered",
             raises=(RecallError,),
         )
 
-    def slice(self, call: calls.RecallCall, bound: int) -> str:
+    def slice(self, request: RecallRequest, bound: int) -> str:
         """Return what a recall brings, of at most `bound` tokens, and report it.
 
         Raises:
@@ -161,13 +161,13 @@ class SessionRecalls:
         """
         started, outcome = time.perf_counter(), "failed"
         try:
-            if call.entry_id is None:
-                found = self._search(call.request.query or call.request.pattern, bound)
+            if request.entry_id is None:
+                found = self._search(request.query or request.pattern, bound)
                 outcome = "done"
             else:
-                record = self.record_of(call.entry_id)
+                record = self.record_of(request.entry_id)
                 room = self._room_tokens(record, bound)
-                found, outcome = self._part(record, call.request, room)
+                found, outcome = self._part(record, request, room)
                 self._note_access([record])
         except RecallError as problem:
             # The difference to a source that has changed is an answer, made from the full text.
@@ -175,9 +175,9 @@ class SessionRecalls:
             raise
         except StoreError as failure:
             text = f"{failure}. Do not retry in this step; call the original tool again."
-            raise RecallError("unreadable", text, call.entry_id) from failure
+            raise RecallError("unreadable", text, request.entry_id) from failure
         finally:
-            if call.entry_id is not None:
+            if request.entry_id is not None:
                 self.outcomes[outcome] += 1
             self._report(outcome, time.perf_counter() - started)
         return found
@@ -228,7 +228,7 @@ class SessionRecalls:
         text = record and self._text_or_none(record)
         return content(text, f"{record.tool} {record.arguments}") if record and text else None
 
-    def _part(self, record: Record, request: recall.Request, max_tokens: int) -> tuple[str, str]:
+    def _part(self, record: Record, request: RecallRequest, max_tokens: int) -> tuple[str, str]:
         """Return a part of an entry's content, within `max_tokens`, and its outcome.
 
         Raises:
@@ -269,7 +269,7 @@ class SessionRecalls:
             difference = start_of(found.difference, max_tokens)
             raise calls.stale(record, newer.entry.id, found.source, difference)
         # Where only the summary is left, it is returned whole for any request.
-        request = recall.Request() if found.outcome == "partial" else request
+        request = RecallRequest() if found.outcome == "partial" else request
         return retrieval.slice_of(found.content, record, request, max_tokens), found.outcome
 
     def _add_version(self, record: Record, text: str) -> Record:
@@ -285,18 +285,19 @@ class SessionRecalls:
             self._run.save(newer, linked)
         return newer
 
-    def images(self, call: calls.RecallCall) -> tuple[Item, ...]:
+    def images(self, request: RecallRequest) -> tuple[Item, ...]:
         """Return the image blocks of the entry that a recall requests as a whole; none where it fails."""
 
         def found() -> tuple[Item, ...]:
             with contextlib.suppress(RecallError, StoreError):  # the answer's text has the reason
-                record = self.record_of(call.entry_id or "")
+                record = self.record_of(request.entry_id or "")
                 if record.form == "blocks":
                     return retrieval.images_in(self.original(record))
             return ()
 
-        is_whole = call.request == recall.Request()
-        return self._guard.run(found, tuple, "a recall has no images") if is_whole else ()
+        if request.names_part:
+            return ()
+        return self._guard.run(found, tuple, "a recall has no images")
 
     def _note_access(self, records: Sequence[Record]) -> None:
         """Restore the strength of entries that a recall has returned."""

@@ -311,10 +311,9 @@ class Session:
         """
         selectors = {"pattern": pattern, "lines": lines, "path": path, "query": query}
         counts = {"head": head, "tail": tail, "context": context, "max_tokens": max_tokens}
-        call = calls.read_call("", {"entry_id": entry_id, **selectors, **counts})
-        if call.problem is not None:
-            raise call.problem
-        return self._recalls.slice(call, call.max_tokens or self._resources.policy.recall_tokens)
+        request = calls.read_request({"entry_id": entry_id, **selectors, **counts})
+        usual = self._resources.policy.recall_tokens
+        return self._recalls.slice(request, request.max_tokens or usual)
 
     def answer(self, arguments: str | Mapping[str, Any]) -> str:
         """Return the answer to a call of `recall`: a slice, or the reason that none can be served.
@@ -326,9 +325,7 @@ class Session:
 
     def tool_result(self, call_id: str, arguments: str | Mapping[str, Any]) -> ToolResult:
         """Return the answer to a call of `recall` with the image blocks of the entry that it names."""
-        call = calls.read_call(call_id, arguments)
-        text, failed = calls.answer(call, self._recalls.serve)
-        return ToolResult(call_id, text, failed, images=self._recalls.images(call))
+        return calls.answer(call_id, arguments, self._recalls.serve, self._recalls.images)
 
     def handle(self, items: Iterable[Any]) -> list[Item]:
         """Return the messages to append that answer the calls of `tools` pending at the end of a list.

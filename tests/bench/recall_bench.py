@@ -84,7 +84,7 @@ def ask(session, index: Passages, value: str, said: Message, view: list[Message]
     try:
         found = recall.take(
             session.entries.text(records[0].entry.id),
-            recall.Request(pattern=re2.escape(value)),
+            recall.RecallRequest(pattern=re2.escape(value)),
             PATTERN_TOKENS,
         )
     except RecallError as told:
@@ -182,15 +182,15 @@ def slices(store, name: str, form: str, text: str, rows: list[dict[str, object]]
     key = store.put(text.encode())
     wanted = rows[len(rows) // 2]
 
-    def take(request: recall.Request) -> str:
+    def take(request: recall.RecallRequest) -> str:
         return recall.take(store.get(key).decode(), request, PATTERN_TOKENS)
 
-    first, median = timed(lambda: take(recall.Request(pattern=str(wanted["id"]))))
+    first, median = timed(lambda: take(recall.RecallRequest(pattern=str(wanted["id"]))))
     told = (
         f"{name:<20}{form:<16}{len(text) / 1e6:>6.1f} MB  pattern {first:>7.1f} {median:>6.1f} ms"
     )
     path = {"JSON in JSON": "$.result[{}].id", "table": "$[{}]"}.get(form, "$[{}].id")
-    first, median = timed(lambda: take(recall.Request(path=path.format(len(rows) // 2))))
+    first, median = timed(lambda: take(recall.RecallRequest(path=path.format(len(rows) // 2))))
     print(f"{told}   path {first:>7.1f} {median:>6.1f} ms   (first, median)")
 
 

@@ -20,7 +20,8 @@ import pytest
 
 from hippocampus.indexing import ExtractionContext, Price, arguments, index, kind_of
 from hippocampus.models import tokens
-from hippocampus.recall import Request, take
+from hippocampus.recall import RecallRequest as Request
+from hippocampus.recall import take
 
 LINES = inspect.getsource(textwrap).split("\n")
 NUMBERED = re.compile(r"(\d+): (.*)")

@@ -17,7 +17,7 @@ from hippocampus.formats.conversation import ToolResult
 from hippocampus.formats.reader import appended, read, tool_results
 from hippocampus.models import tokens
 from hippocampus.recall import calls
-from hippocampus.recall.calls import RecallCall, handle, unanswered
+from hippocampus.recall.calls import handle, unanswered
 from hippocampus.replay.measure import unpaired
 
 FORMATS = ("openai", "responses", "anthropic")
@@ -83,10 +83,10 @@ class Contents:
     def handle(self, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return handle(items, self._serve, lambda _: (), {"recall"}, {})
 
-    def _serve(self, call: RecallCall) -> str:
-        if call.entry_id not in (None, "ID"):
-            raise calls.never_existed(str(call.entry_id), ["ID"])
-        return recall.take(ROWS, call.request, min(call.max_tokens or BOUND, BOUND))
+    def _serve(self, request: recall.RecallRequest) -> str:
+        if request.entry_id not in (None, "ID"):
+            raise calls.never_existed(str(request.entry_id), ["ID"])
+        return recall.take(ROWS, request, min(request.max_tokens or BOUND, BOUND))
 
 
 def converse(format_name: str, held: Any, first: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ import pytest
 
 from hippocampus.indexing.extraction import NUMBER, ExtractionContext
 from hippocampus.indexing.kinds import extraction_of
-from hippocampus.recall import Request, take
+from hippocampus.recall import RecallRequest as Request
+from hippocampus.recall import take
 
 CODE = "".join(f"def part_{n}(value_{n}):\n    return value_{n} * {n}\n\n" for n in range(90))
 DUMP = [f"{n:6}\t{line}" for n, line in enumerate(CODE.split("\n"), 40)]

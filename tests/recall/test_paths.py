@@ -9,7 +9,8 @@ import pytest
 
 from hippocampus.errors import RecallError
 from hippocampus.indexing import kind_of
-from hippocampus.recall import Request, take
+from hippocampus.recall import RecallRequest as Request
+from hippocampus.recall import take
 
 CODE = '''import os
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
-from dataclasses import fields
 
 import pytest
 from hypothesis import given
@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError, validate_call
 
 from hippocampus import recall
+from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Part, ToolResult
 from hippocampus.formats.reader import appended, read, tool_results
 from hippocampus.policy import Policy
 from hippocampus.prices import TABLES
-from hippocampus.recall.calls import RecallCall, handle, is_answer, read_call, unanswered
+from hippocampus.recall.calls import handle, is_answer, read_request, unanswered
 from hippocampus.recall.definition import RecallRequest
-from hippocampus.recall.slices import Request
 from hippocampus.replay.measure import unpaired
 from hippocampus.session.session import Session
 from hippocampus.session.turn_rules import Rules
@@ -47,8 +47,8 @@ def asked(format_name: str, calls: list[tuple[str, str, str]]) -> list[dict]:
     return [question, {"role": "assistant", "content": [{"type": "text", "text": "so"}, *blocks]}]
 
 
-def pending(items: list, name: str = "recall") -> list[RecallCall]:
-    return [read_call(call.call_id, call.text) for call in unanswered(items) if call.tool == name]
+def pending(items: list, name: str = "recall") -> list[Part]:
+    return [call for call in unanswered(items) if call.tool == name]
 
 
 def result(format_name: str, call_id: str) -> dict:
@@ -74,12 +74,9 @@ def test_parallel_recalls_are_found_among_others_and_answered(format_name: str) 
     items = asked(format_name, CALLS)
     found = pending(items)
     assert [call.call_id for call in found] == ["c1", "c3"]
-    assert (found[0].entry_id, found[0].request.lines, found[0].max_tokens) == (
-        "abcd2345",
-        (3, 9),
-        100,
-    )
-    assert (found[1].entry_id, found[1].request.query) == (None, "refunds")
+    first, second = (read_request(call.text) for call in found)
+    assert (first.entry_id, first.lines, first.max_tokens) == ("abcd2345", [3, 9], 100)
+    assert (second.entry_id, second.query) == (None, "refunds")
     given_ = [ToolResult(call.call_id, "slice", call.call_id == "c3") for call in found]
     for before in ([], [result(format_name, "c2")]):
         whole = appended([*items, *before], tool_results([*items, *before], given_))
@@ -112,7 +109,7 @@ def test_nothing_is_pending_without_a_recall(format_name: str) -> None:
 
 
 WRONG = [
-    "not json", "[]", "7", "{}", '{"entry_id": 7}', '{"entry_id": "a", "lines": "some"}',
+    "not json", "[]", "7", '{"entry_id": 7}', '{"entry_id": "a", "lines": "some"}',
     '{"entry_id": "a", "lines": 5}', '{"entry_id": "a", "lines": ["5", "x"]}',
     '{"entry_id": "a", "head": 2.5}', '{"entry_id": {"id": "a"}}', '{"pattern": ["a"], "entry_id": "a"}',
     '{"entry_id": "a", "lines": [1]}', '{"entry_id": "a", "max_tokens": "many"}',
@@ -123,29 +120,28 @@ WRONG = [
 @pytest.mark.parametrize("arguments", WRONG)
 def test_wrong_arguments_are_told_and_not_guessed(arguments: str) -> None:
     [call] = pending(asked("openai", [("c1", "recall", arguments)]))
-    assert call.problem is not None
-    assert call.problem.reason == "bad_request"
+    with pytest.raises(RecallError) as refused:
+        read_request(call.text)
+    assert refused.value.reason == "bad_request"
 
 
 @pytest.mark.parametrize("lines", ["5-7", "5, 7", "[5, 7]", "5:7", "5 to 7", ["5", "7"], [5.0, 7]])
 def test_lines_that_are_plainly_meant_are_read(lines: object) -> None:
-    assert read_call("c", {"entry_id": "a", "lines": lines}).request.lines == (5, 7)
+    assert read_request({"entry_id": "a", "lines": lines}).lines == [5, 7]
 
 
 def test_numbers_as_text_are_read_and_what_is_empty_is_not_given() -> None:
     asked_for = {"entry_id": "a", "head": "2", "max_tokens": "100", "context": 1.0, "query": ""}
-    call = read_call("c", {**asked_for, "lines": [], "path": None})
-    assert call.problem is None
-    assert (call.request, call.max_tokens) == (Request(head=2, context=1), 100)
-    assert read_call("c", {"entry_id": "", "query": "order"}).entry_id is None
+    request = read_request({**asked_for, "lines": [], "path": None})
+    assert request == RecallRequest(entry_id="a", head=2, context=1, max_tokens=100)
+    assert read_request({"entry_id": "", "query": "order"}).entry_id is None
 
 
 @given(st.dictionaries(st.sampled_from(["entry_id", "lines", "pattern", "path", "query", "head", "max_tokens", "x"]),
     st.none() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=3) | st.floats(), max_size=5))  # fmt: skip
 def test_any_arguments_are_read_or_refused(asked_for: dict) -> None:
-    call = read_call("c", asked_for)
-    searched = call.request.query or call.request.pattern
-    assert call.problem is not None or call.entry_id is not None or searched is not None
+    with contextlib.suppress(RecallError):
+        assert isinstance(read_request(asked_for), RecallRequest)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +149,7 @@ def test_any_arguments_are_read_or_refused(asked_for: dict) -> None:
                 "[kq3v7a2c · read · turn 3 · 99 tokens · json]"],
 )  # fmt: skip
 def test_an_id_with_blanks_brackets_or_capitals_is_read(written: str) -> None:
-    assert read_call("c", {"entry_id": written}).entry_id == "kq3v7a2c"
+    assert read_request({"entry_id": written}).entry_id == "kq3v7a2c"
 
 
 def test_a_tool_under_another_name_is_answered_and_the_hosts_own_is_not() -> None:
@@ -194,9 +190,8 @@ def test_our_answers_are_told_from_those_of_a_hosts_tool(
 
 
 def test_every_selector_is_in_the_tool_in_the_method_and_in_what_is_taken() -> None:
-    selectors = {field.name for field in fields(Request)}
     method = set(inspect.signature(Session.recall).parameters) - {"self"}
-    assert selectors | {"entry_id", "max_tokens"} == method == RecallRequest.model_fields.keys()
+    assert method == RecallRequest.model_fields.keys()
 
 
 def test_a_function_has_the_types_and_descriptions_of_the_definition() -> None:

@@ -14,7 +14,7 @@ from hippocampus import Hippocampus
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
 from hippocampus.errors import RecallError
-from hippocampus.recall import Request
+from hippocampus.recall import RecallRequest as Request
 from hippocampus.recall.retrieval import slice_of, text_in
 from hippocampus.session.recalls import SessionRecalls
 from hippocampus.storage import gc

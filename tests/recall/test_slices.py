@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hippocampus.errors import RecallError
 from hippocampus.formats.json_paths import at_path
 from hippocampus.models import tokens
-from hippocampus.recall import Request, take, tool
+from hippocampus.recall import RecallRequest as Request
+from hippocampus.recall import take, tool
 from hippocampus.recall.lines import records
 
 LINES = "\n".join(f"line {number} of id_{number:03d}" for number in range(1, 101))

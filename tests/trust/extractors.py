@@ -29,7 +29,8 @@ from hippocampus.indexing.kinds import KINDS, ContentKind, extraction_of, read_l
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Redaction
 from hippocampus.prices import TABLES
-from hippocampus.recall.slices import Request, take
+from hippocampus.recall.definition import RecallRequest as Request
+from hippocampus.recall.slices import take
 from hippocampus.replay.our_strategy import fresh_session
 from hippocampus.session.work_files import WorkFile, described
 from tests.trust.odd_texts import texts

@@ -243,15 +243,13 @@ def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[
     whole = transcript.numbered(read(folder.cases(case.moment)[0].view))
     parts = (part for message in whole for part in message.parts if part.kind == "result")
     results = {part.call_id: part.text for part in parts}
-    call = calls.read_call("", arguments)
     try:
-        if call.problem is not None:
-            raise call.problem
-        if call.entry_id and call.entry_id not in results:
-            raise calls.never_existed(call.entry_id, results)
+        request = calls.read_request(arguments)
+        if request.entry_id and request.entry_id not in results:
+            raise calls.never_existed(request.entry_id, results)
         everything = "\n".join(f"[{name}]\n{text}" for name, text in results.items())
-        text = results[call.entry_id] if call.entry_id else everything
-        text = recall.take(text, call.request, call.max_tokens or RECALL_TOKENS)
+        text = results[request.entry_id] if request.entry_id else everything
+        text = recall.take(text, request, request.max_tokens or RECALL_TOKENS)
     except RecallError as problem:
         text = calls.render(problem)
     return {"arguments": arguments, "answer": text, "tokens": tokens.count(text)}
