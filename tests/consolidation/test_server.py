@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import copy
 import json
 import os
 import random
@@ -259,16 +260,17 @@ def test_a_watching_worker_makes_no_directory_that_was_moved(tmp_path: Path) -> 
 def test_an_operator_consolidates_every_tenant_and_a_worker_may_not(
     postgres: Server, tenant: str, tmp_path: Path
 ) -> None:
+    postgres.execute("CREATE DATABASE fresh OWNER hippocampus", postgres.superuser)
+    postgres = copy.copy(postgres)
+    postgres.address = postgres.address.replace("/hippocampus?", "/fresh?")
+    postgres.execute("CREATE ROLE operator LOGIN BYPASSRLS IN ROLE hippocampus")
+    address = postgres.address.replace("hippocampus:@", "operator@")
+    done = run("consolidate", address, "--all-tenants", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     names = [f"{tenant}{letter}" for letter in "abc"]
     for name in names:
         with opened(postgres, name) as memory:
             memory.session("s")(SAID)
-    postgres.execute("CREATE ROLE operator LOGIN BYPASSRLS IN ROLE hippocampus")
-    address = postgres.address.replace("hippocampus:@", "operator@")
-    postgres.execute("CREATE DATABASE fresh OWNER hippocampus", postgres.superuser)
-    fresh = address.replace("/hippocampus?", "/fresh?")
-    done = run("consolidate", fresh, "--all-tenants", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     refused = run("consolidate", postgres.address, "--all-tenants", cwd=tmp_path)
     assert "name an operator's role" in refused.stderr
     assert "NO FORCE" not in refused.stderr
