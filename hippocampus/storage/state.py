@@ -227,9 +227,10 @@ class DirectoryState(StateStore):
 
     def caller_key(self) -> bytes:
         db = self.database()
-        with db.transaction():
-            if (found := db.meta(CALLER_KEY)) is None:
-                db.set_meta(CALLER_KEY, found := os.urandom(32).hex())
+        if (found := db.meta(CALLER_KEY)) is None:
+            with db.transaction():
+                if (found := db.meta(CALLER_KEY)) is None:
+                    db.set_meta(CALLER_KEY, found := os.urandom(32).hex())
         return bytes.fromhex(found)
 
     def close(self) -> None:

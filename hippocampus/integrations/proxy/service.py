@@ -20,7 +20,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from hippocampus import recall
-from hippocampus.errors import MALFORMED, MessagesError, StoreError
+from hippocampus.errors import MALFORMED, MessagesError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, ToolResult
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
@@ -184,9 +184,6 @@ class Service:
         self._memories = OpenSessions[str, Hippocampus](MAX_CONVERSATIONS, lambda _: None)
         """By tenant; its sessions share files, whatever their models, and go on without it."""
         self._redacted = self._memory(tenant).redacted
-        self._known: Conversations | None = None
-        """Those of a directory, once its database could be opened."""
-        self._opening_known = threading.Lock()
         self._ended: SimpleQueue[OpenConversation | None] = SimpleQueue()
         self._open = OpenSessions[Key, OpenConversation](
             MAX_CONVERSATIONS, self._ended.put, IDLE_SECONDS
@@ -233,12 +230,7 @@ class Service:
             tool = _free_name(request["tools"])
         except (*MALFORMED, MessagesError):
             return "malformed"  # the provider answers why
-        try:
-            session, sent = conversations.place([chain.key for chain in chains], now)
-        except StoreError:
-            if conversations is self._known:  # by the next request its file may be another
-                self._known = None
-            raise
+        session, sent = conversations.place([chain.key for chain in chains], now)
 
         def begun() -> OpenConversation:
             memory = self._memory(tenant)
@@ -279,14 +271,7 @@ class Service:
             return content
 
     def _conversations(self, tenant: str) -> Conversations:
-        """Return the conversations of a tenant; a directory that failed is opened by the next request."""
-        if self._has_tenants:
-            return self._opened(tenant)
-        with self._opening_known:
-            self._known = self._known or self._opened("")
-            return self._known
-
-    def _opened(self, tenant: str) -> Conversations:
+        """Return the conversations of a tenant."""
         root = self._root.of_tenant(tenant)
         with bounded(DEADLINE_SECONDS):
             key = root.caller_key()
