@@ -22,10 +22,10 @@ END = rf"(?![^\W{INVISIBLE}])"
 """What follows a word."""
 START = rf"(?:^|(?<=[{BREAKS}]))"
 FORGED = re.compile(
-    rf"{START}(?=(?:[^\w{BREAKS}\[]|[{INVISIBLE}])*+(?:\[[^\]{BREAKS}]*·|recall\())"
+    rf"{START}(?=(?:[^\w{BREAKS}\[]|[_{INVISIBLE}])*+(?:\[[^\]{BREAKS}]*·|recall\())"
 )
 SPOKEN = re.compile(
-    rf"(?i){START}((?:[^\w{BREAKS}]|[{INVISIBLE}])*+)"
+    rf"(?i){START}((?:[^\w{BREAKS}]|[_{INVISIBLE}])*+)"
     rf"(?=(?:system|user|assistant|tool){END}((?:\W|[{INVISIBLE}])++(?:text|call|result|image|opaque){END})?)"
 )
 """What a line begins with that could read, as in a transcript, as another speaker's turn."""
