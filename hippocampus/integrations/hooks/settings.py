@@ -270,7 +270,8 @@ def _parsed(path: Path, text: str) -> Settings:
         if is_toml:
             return tomllib.loads(text)
         found = json.loads(text if text.strip() else "{}", object_pairs_hook=_members)
-        json.dumps(found, allow_nan=False)  # a number may be one that is lost when it is written
+        # A number may be one that is lost when it is written, and half of a character cannot be.
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as wrong:
         problem = f"not valid TOML with our table in it: {wrong}"
         if not is_toml:

@@ -180,6 +180,7 @@ def test_a_state_in_a_project_is_kept_out_of_git(
         ("gemini", '{"mcpServers": [1]}', "not of the usual form"),
         ("claude-code", '{"hooks": {"Stop": []}, "hooks": {}}', "'hooks' is there twice"),
         ("claude-code", '{"a": 1e999}', "not plain JSON"),
+        ("claude-code", r'{"a": "\ud800"}', "not plain JSON"),
         ("claude-code", '{"a": ' + "[" * 9_999 + "]" * 9_999 + "}", "not plain JSON"),
     ],
 )
