@@ -92,6 +92,8 @@ class SettingsChange:
         """
         try:
             real = self.path.resolve()  # a link to a file elsewhere stays a link
+            if self.path.is_symlink() and not real.exists():
+                raise FileNotFoundError(errno.ENOENT, "it is a link to nothing")
             mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
             if not mode & 0o222:  # a folder that can be written would let it be replaced
                 raise PermissionError(errno.EACCES, "it is read-only")

@@ -268,6 +268,10 @@ def test_a_link_to_settings_elsewhere_stays_a_link(tmp_path: Path) -> None:
     run("install", "claude-code")
     assert path.is_symlink()
     assert "hooks" in json.loads(real.read_text())
+    real.unlink()
+    ended = CliRunner().invoke(app, ["install", "claude-code"])
+    assert "it is a link to nothing" in str(ended.exception)
+    assert not real.exists()
 
 
 def test_status_reports_a_hook_that_is_missing_or_does_not_run(tmp_path: Path) -> None:
