@@ -183,11 +183,10 @@ def _state(project: bool, named: str) -> str:  # noqa: FBT001 - an option
 
 def _apply(changes: list[settings.SettingsChange], *, dry_run: bool) -> None:
     for change in changes:
-        diff = change.diff()
-        if not diff:
+        if change.before == change.after:
             typer.echo(f"{change.path}: nothing to change")
         elif dry_run:
-            typer.echo(diff, nl=False)
+            typer.echo(change.diff(), nl=False)
         else:
             change.write()
             typer.echo(f"{change.path}: written")

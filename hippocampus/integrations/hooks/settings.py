@@ -80,7 +80,7 @@ class SettingsChange:
     after: str
 
     def diff(self) -> str:
-        """Return the change as a unified diff; empty without one."""
+        """Return the change as a unified diff."""
         before, after = (text.splitlines(keepends=True) for text in (self.before, self.after))
         return "".join(difflib.unified_diff(before, after, str(self.path), str(self.path)))
 
