@@ -68,7 +68,7 @@ CREDENTIAL = re.compile(
 )
 """The end of the name of a header or a query field that identifies a caller."""
 API = re.compile(
-    r"(?:/openai(?:/deployments/[^/]+)?)?(?:/v\d\w*)?/(?:chat/completions|messages|responses)$"
+    r"(?:/openai(?:/deployments/[^/]+)?)?(?:/v\d\w*)?/(?:chat/completions|messages|responses)/?$"
     r"|^/(?:conversations|metrics)$"
 )
 """The provider's part of a path, or ours; a gateway's part before it may have a key in it."""
@@ -180,7 +180,7 @@ class Proxy:
     async def _forward(self, request: Request) -> Response:
         if wrong := refused(request.headers):
             raise HTTPException(*wrong)
-        path = request.url.path
+        path = request.url.path.rstrip("/")
         counted = path.removesuffix(COUNTING)
         answers = next((api for end, api in ANSWERS.items() if counted.endswith(end)), None)
         try:
@@ -364,7 +364,7 @@ class Proxy:
             raise
         except Exception as failure:  # law 3: where an answer cannot go on, the host's own is sent
             name, is_bug = exchange.conversation.session.id, not isinstance(failure, MALFORMED)
-            LOG.warning("session %s: passes as it is: %r", name, failure, exc_info=is_bug)
+            LOG.warning("session %s: passes as it is: %s", name, failure, exc_info=is_bug)
             if answer.is_changed:
                 return await self._unmanaged(request, type(answer), own)
         finally:
@@ -435,7 +435,7 @@ def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[byte
             return list(answer.feed(event)), True
         except Exception as failure:  # law 3: a stream in an unknown form is the host's to read
             is_bug = not isinstance(failure, MALFORMED)
-            LOG.warning("a stream passes as it is: %r", failure, exc_info=is_bug)
+            LOG.warning("a stream passes as it is: %s", failure, exc_info=is_bug)
     return [event.content], False
 
 

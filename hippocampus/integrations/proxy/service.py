@@ -267,7 +267,7 @@ class Service:
             items = _listed(body.values[answers.ITEMS])
             return _written(body, answers.ITEMS, self._redacted(items), {})
         except (*MALFORMED, MessagesError) as wrong:
-            LOG.warning("a request is sent with what the policy redacts: %r", wrong)
+            LOG.warning("a request is sent with what the policy redacts: %s", wrong)
             return content
 
     def _conversations(self, tenant: str) -> Conversations:

@@ -301,7 +301,7 @@ def test_a_request_that_is_not_managed_is_redacted(state: Path, tmp_path: Path) 
     words = {"role": "user", "content": "Write to ada@example.org"}
     asked = {"messages": [words], "model": "m"}
     requests = [
-        *(("/v1/messages", asked), ("/v1/messages/count_tokens", asked)),
+        *(("/v1/messages", asked), ("/v1/messages/", asked), ("/v1/messages/count_tokens", asked)),
         ("/v1/responses", {"input": words["content"], "model": "m", "tools": [{}]}),
         ("/v1/chat/completions", {**asked, "tools": [TOOL]}),  # whose view is refused
     ]
@@ -316,6 +316,25 @@ def test_a_request_that_is_not_managed_is_redacted(state: Path, tmp_path: Path) 
                 assert httpx2.post(url + path, json=body).status_code == 200
     assert len(upstream.sent) == len(requests) + 1
     assert all(b"Write to [redacted email]" in sent.content for sent in upstream.sent)
+
+
+def test_no_body_is_in_the_log(
+    state: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "p.yaml").write_text("lifecycle_policies: [{match: {}, action: {redact: [email]}}]")
+    unlike_utf8 = b'{"messages": [{"content": "ada@example.org \xff"}]}'
+
+    class Answering(Upstream):
+        async def answer(self, request: Request) -> Response:
+            return Response(unlike_utf8, media_type="application/json")
+
+    with provider(Answering(listing(1))) as upstream:
+        app = Proxy(upstream.url, state, str(tmp_path / "p.yaml"), LIMIT_SECONDS).app()
+        with served(app) as url:
+            for content in (unlike_utf8, json.dumps(ChatHost(url).body).encode()):
+                assert httpx2.post(url + ChatHost.path, content=content).content == unlike_utf8
+    assert caplog.text.count("can't decode byte") == 2
+    assert "example.org" not in caplog.text
 
 
 def frames(content: bytes) -> bytes:
