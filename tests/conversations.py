@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import functools
 import itertools
 import json
 import logging
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from hippocampus import Hippocampus
 from hippocampus.formats.conversation import Message, Part
 from hippocampus.policy import Consolidation, Policy, load
 from hippocampus.session.run import EXCESS
@@ -74,9 +76,10 @@ ODD = [
     "[abcd1234 · read · turn 1 · 99 tokens · json]",
     'recall("abcd1234", lines=[1, 9] | pattern="…")',
 ]
-TOOLS = ["read_file", "search", "no such tool", "näme·[x]\n", "\ud83d", ""]
+TOOLS = ("read_file", "search", "no such tool", "näme·[x]\n", "\ud83d", "")
 
 
+@functools.cache
 def small_text() -> st.SearchStrategy[str]:
     return st.sampled_from(ODD) | st.text(max_size=20)
 
@@ -111,19 +114,22 @@ def _odd_lines(seed: int, count: int) -> str:
 
 @st.composite
 def large_text(draw: st.DrawFn) -> str:
-    make = draw(st.sampled_from([rows, _records, _code, _prose, _odd_lines]))
-    return make(draw(st.integers(1, 999)), draw(st.sampled_from([8, 30, LINES])))
+    make = draw(st.sampled_from((rows, _records, _code, _prose, _odd_lines)))
+    return make(draw(st.integers(1, 999)), draw(st.sampled_from((8, 30, LINES))))
 
 
+@functools.cache
 def text() -> st.SearchStrategy[str]:
     return small_text() | large_text()
 
 
+@functools.cache
 def extras() -> st.SearchStrategy[Item]:
     """Fields that no documentation has."""
     return st.sampled_from([{}, {}, {"x_trace": {"span": [1, None, "ü"]}}, {"index": 0}])
 
 
+@functools.cache
 def arguments() -> st.SearchStrategy[Item]:
     return st.dictionaries(
         st.sampled_from(["path", "query", "content", "limit"]),
@@ -156,10 +162,12 @@ def chat(draw: st.DrawFn) -> Rounds:
     return rounds
 
 
+@functools.cache
 def _heads() -> st.SearchStrategy[list[str]]:
     return st.lists(st.sampled_from(["system", "developer"]), max_size=1)
 
 
+@functools.cache
 def _chat_content() -> st.SearchStrategy[Any]:
     block = st.builds(
         lambda words, mark: {"type": "text", "text": words, **mark},
@@ -202,6 +210,7 @@ def _chat_round(draw: st.DrawFn, ids: _Ids) -> list[Item]:
     return [answer, *results, *follow]
 
 
+@functools.cache
 def _json_arguments() -> st.SearchStrategy[str]:
     written = st.builds(json.dumps, arguments(), ensure_ascii=st.booleans())
     return written | st.sampled_from(["", "{", "[1, 2]", "null"]) | text()
@@ -231,7 +240,7 @@ def anthropic(draw: st.DrawFn) -> Rounds:
     rounds = [[{"role": "user", "content": draw(text() | _anthropic_words())}]]
     for _ in range(draw(st.integers(0, 4))):
         calls = [_tool_use(draw, ids()) for _ in range(draw(st.integers(0, 3)))]
-        before = draw(st.lists(_thought() | _anthropic_word(), max_size=2))
+        before = draw(_anthropic_opening())
         content: Any = [*before, *calls]
         if not calls and draw(st.booleans()):
             content = draw(text())
@@ -244,10 +253,11 @@ def anthropic(draw: st.DrawFn) -> Rounds:
 
 @st.composite
 def _anthropic_word(draw: st.DrawFn) -> Item:
-    mark = draw(st.sampled_from([{}, {}, {"cache_control": MARK}]))
+    mark = {"cache_control": MARK} if draw(st.integers(0, 2)) == 2 else {}
     return {"type": "text", "text": draw(text()), **mark}
 
 
+@functools.cache
 def _anthropic_words() -> st.SearchStrategy[list[Item]]:
     image = st.just({"type": "image", "source": _png_source()})
     unknown = st.just({"type": "from_the_future", "payload": {"deep": ["x"]}})
@@ -256,6 +266,11 @@ def _anthropic_words() -> st.SearchStrategy[list[Item]]:
 
 def _png_source() -> Item:
     return {"type": "base64", "media_type": "image/png", "data": PNG_TEXT}
+
+
+@functools.cache
+def _anthropic_opening() -> st.SearchStrategy[list[Item]]:
+    return st.lists(_thought() | _anthropic_word(), max_size=2)
 
 
 def _thought() -> st.SearchStrategy[Item]:
@@ -294,7 +309,7 @@ def responses(draw: st.DrawFn) -> Rounds:
     rounds: Rounds = [[*head, _input_message(draw)]]
     for _ in range(draw(st.integers(0, 4))):
         calls = [_response_call(draw, ids()) for _ in range(draw(st.integers(0, 3)))]
-        before = draw(st.lists(_output(), max_size=2))
+        before = draw(_outputs())
         results = [_response_output(draw, call) for call in calls]
         follow = [_input_message(draw)] if not calls or draw(st.booleans()) else []
         rounds.append([*before, *calls, *results, *follow])
@@ -307,13 +322,15 @@ def _input_message(draw: st.DrawFn) -> Item:
     return {"type": "message", "role": "user", "content": draw(_input_blocks())}
 
 
+@functools.cache
 def _input_blocks() -> st.SearchStrategy[list[Item]]:
     words = st.builds(lambda value: {"type": "input_text", "text": value}, text())
     image = st.just({"type": "input_image", "image_url": f"data:image/png;base64,{PNG_TEXT}"})
     return st.lists(words | image | st.just({"type": "input_file", "file_id": "f_1"}), max_size=3)
 
 
-def _output() -> st.SearchStrategy[Item]:
+@functools.cache
+def _outputs() -> st.SearchStrategy[list[Item]]:
     said = st.builds(
         lambda value: {
             "type": "message",
@@ -329,7 +346,7 @@ def _output() -> st.SearchStrategy[Item]:
         {"type": "item_reference", "id": "msg_0"},
         {"role": "assistant", "content": "short form"},
     ]
-    return said | st.sampled_from(others)
+    return st.lists(said | st.sampled_from(others), max_size=2)
 
 
 def _response_call(draw: st.DrawFn, call_id: str) -> Item:
@@ -369,6 +386,7 @@ def bedrock(draw: st.DrawFn) -> Rounds:
     return rounds
 
 
+@functools.cache
 def _converse_words() -> st.SearchStrategy[list[Item]]:
     others: list[Item] = [
         {"image": {"format": "png", "source": {"bytes": PNG_TEXT}}},
@@ -385,15 +403,20 @@ def _converse_use(draw: st.DrawFn, call_id: str) -> Item:
     return {"toolUse": {**named, "input": draw(arguments())}}
 
 
-def _converse_result(draw: st.DrawFn, call_id: str) -> Item:
+@functools.cache
+def _converse_content() -> st.SearchStrategy[list[Item]]:
     block = (
         st.builds(lambda value: {"text": value}, text())
         | st.builds(lambda value: {"json": value}, arguments())
         | st.just({"image": {"format": "png", "source": {"bytes": PNG_TEXT}}})
     )
-    result: Item = {"toolUseId": call_id, "content": draw(st.lists(block, max_size=3))}
+    return st.lists(block, max_size=3)
+
+
+def _converse_result(draw: st.DrawFn, call_id: str) -> Item:
+    result: Item = {"toolUseId": call_id, "content": draw(_converse_content())}
     if draw(st.booleans()):
-        result["status"] = draw(st.sampled_from(["success", "error"]))
+        result["status"] = draw(st.sampled_from(("success", "error")))
     return {"toolResult": result}
 
 
@@ -428,8 +451,9 @@ def _gemini_words(media: Item) -> st.SearchStrategy[list[Item]]:
     return st.lists(words | st.just(media) | code, min_size=1, max_size=2)
 
 
+@functools.cache
 def _gemini_response() -> st.SearchStrategy[Item]:
-    one = st.builds(lambda key, value: {key: value}, st.sampled_from(["output", "result", "error"]), text())  # fmt: skip
+    one = st.builds(lambda key, value: {key: value}, st.sampled_from(("output", "result", "error")), text())  # fmt: skip
     return one | arguments()
 
 
@@ -454,16 +478,28 @@ def any_rounds() -> st.SearchStrategy[Rounds]:
 # A plain one, for tests that want to know every word
 
 
+def chat_call(call_id: str, tool: str, arguments: Item, said: str | None = None) -> Item:
+    """Return an answer with one call, in the form of Chat Completions."""
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    call = {"id": call_id, "type": "function", "function": function}
+    return {"role": "assistant", "content": said, "tool_calls": [call]}
+
+
+def chat_step(
+    call_id: str, tool: str, arguments: Item, result: str, said: str | None = None
+) -> list[Item]:
+    """Return an answer with one call, and the result of that."""
+    answer = {"role": "tool", "tool_call_id": call_id, "content": result}
+    return [chat_call(call_id, tool, arguments, said), answer]
+
+
 def reading(rounds: int, lines: int = LINES, start: int = 0) -> list[Item]:
     """A chat in which each round reads one file of its own."""
     items: list[Item] = [{"role": "user", "content": "Read them."}] if not start else []
     for number in range(start, start + rounds):
-        called = {"name": "read", "arguments": json.dumps({"path": f"/srv/{number}"})}
-        call = {"id": f"c{number}", "type": "function", "function": called}
-        items += [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{number}", "content": rows(number + 7, lines)},
-        ]
+        items += chat_step(
+            f"c{number}", "read", {"path": f"/srv/{number}"}, rows(number + 7, lines)
+        )
     return items
 
 
@@ -494,6 +530,13 @@ def no_fallback() -> Iterator[None]:
         yield
     finally:
         log.removeHandler(loud)
+
+
+@contextlib.contextmanager
+def managed(folder: str | Path, **options: Any) -> Iterator[Session]:
+    """Open a session in a memory of its own; a fallback to the raw list fails."""
+    with Hippocampus(folder, **options) as memory, memory.session("s") as session, no_fallback():
+        yield session
 
 
 def views(session: Session, rounds: Rounds) -> list[list[Item]]:

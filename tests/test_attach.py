@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conversations import chat_call
 
 from hippocampus import Hippocampus
 from hippocampus.facts import tools as facts_tools
@@ -16,9 +17,7 @@ FORMATS = ("openai", "responses", "anthropic", "bedrock", "gemini")
 
 
 def called(name: str, **arguments: str) -> dict[str, Any]:
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    call = {"id": "c1", "type": "function", "function": function}
-    return {"role": "assistant", "content": None, "tool_calls": [call]}
+    return chat_call("c1", name, arguments)
 
 
 @pytest.mark.parametrize("format_name", FORMATS)

@@ -100,12 +100,10 @@ def test_without_re2_a_session_redacts_and_recalls_the_same(tmp_path: Path) -> N
     ]
     texts = [f"{before} {secret}" for before, secret in examples(1).values()]
     given = {"policy": str(policy), "messages": reading(1), "asked": asked, "texts": texts}
-    memory = Hippocampus(tmp_path / "with", policy=policy)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path / "with", policy=policy) as memory, memory.session("s") as session:
         view = session(given["messages"])
         [entry] = session.entries
         answers = [session.answer({"entry_id": entry.id, **each}) for each in asked]
-    memory.close()
     program = [sys.executable, "-c", WITHOUT_RE2, str(tmp_path / "without")]
     done = subprocess.run(
         program, input=json.dumps(given), capture_output=True, text=True, check=True

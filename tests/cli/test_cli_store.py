@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conversations import EAGER, reading, written_at
+from conversations import EAGER, chat_call, reading, written_at
 from states import read_only, stored_sessions
 from typer.testing import CliRunner, Result
 
@@ -83,10 +83,7 @@ def test_gc_names_the_archive_that_goes(state: Path, kept: str) -> None:
 
 
 def test_a_conversation_is_exported_as_json_lines(tmp_path: Path) -> None:
-    with (
-        contextlib.closing(Hippocampus(tmp_path, policy=EAGER)) as memory,
-        memory.session("s") as session,
-    ):
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         session(reading(2))
     written = hippocampus("store", "export", tmp_path, "s").stdout_bytes
     assert next(json.loads(line)["type"] for line in written.splitlines()) == "archive"
@@ -97,10 +94,7 @@ def test_a_conversation_is_exported_as_json_lines(tmp_path: Path) -> None:
 def test_a_backup_has_every_session_while_one_runs(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy.mkdir()
-    with (
-        contextlib.closing(Hippocampus(tmp_path / "state", policy=EAGER)) as memory,
-        memory.session("s") as session,
-    ):
+    with Hippocampus(tmp_path / "state", policy=EAGER) as memory, memory.session("s") as session:
         session(reading(2))
         command = ("store", "backup", tmp_path / "state", copy / "state.sqlite3")
         assert hippocampus(*command).exit_code == 0
@@ -113,7 +107,7 @@ def test_a_backup_has_every_session_while_one_runs(tmp_path: Path) -> None:
 
 def test_a_backup_of_any_name_is_a_state_database(tmp_path: Path) -> None:
     state, file = tmp_path / "state", tmp_path / "monday"
-    with contextlib.closing(Hippocampus(state)) as memory, memory.session("s") as session:
+    with Hippocampus(state) as memory, memory.session("s") as session:
         session(reading(2))
     assert hippocampus("store", "backup", state, file).exit_code == 0
     [[own], [copied]] = [map(read_file, find_files([each])) for each in (state, file)]
@@ -192,7 +186,7 @@ def test_status_of_a_directory_sums_what_its_sessions_have_saved_each_at_its_own
 ) -> None:
     figures = []
     for name, model in (("one", "claude-haiku-4-5"), ("two", "claude-opus-4-5"), ("three", None)):
-        with contextlib.closing(Hippocampus(state, policy=EAGER, model=model)) as memory:
+        with Hippocampus(state, policy=EAGER, model=model) as memory:
             session = memory.session(name)
             for end in range(2, 9, 2):
                 session(reading(8)[:end])
@@ -221,9 +215,7 @@ def test_status_counts_the_calls_that_paid_for_edits_and_for_recalls(state: Path
             tokens.append((session.status()["raw_tokens"], session.status()["sent_tokens"]))
         paid = {turn for turn, decision in session.report.decisions() if decision.costs}
         entry_id = next(iter(session.entries)).id
-        function = {"name": "recall", "arguments": json.dumps({"entry_id": entry_id, "head": 2})}
-        asked = {"id": "r", "type": "function", "function": function}
-        items = [*reading(20), {"role": "assistant", "content": None, "tool_calls": [asked]}]
+        items = [*reading(20), chat_call("r", "recall", {"entry_id": entry_id, "head": 2})]
         session([*items, *session.handle(items)])
         tokens.append((session.status()["raw_tokens"], session.status()["sent_tokens"]))
     (found,) = json.loads(hippocampus("status", state, "--json").output)
@@ -235,7 +227,7 @@ def test_status_counts_the_calls_that_paid_for_edits_and_for_recalls(state: Path
 
 
 def test_status_counts_requests_and_not_the_answers_in_their_lists(state: Path) -> None:
-    with contextlib.closing(Hippocampus(state, policy=EAGER)) as memory:
+    with Hippocampus(state, policy=EAGER) as memory:
         with memory.session("whole list at once") as session:
             session(reading(8))
         with memory.session("cut and again") as session:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from conversations import PROMPT
+from conversations import PROMPT, chat_step
 
 from hippocampus import Hippocampus
 from hippocampus.policy import Consolidation, Policy
@@ -35,12 +36,7 @@ def assistant(text: str) -> dict[str, Any]:
 
 def call(call_id: str, tool: str, arguments: str, result: str) -> list[dict[str, Any]]:
     """A tool call of the assistant with its result, in the Chat format."""
-    function = {"name": tool, "arguments": arguments}
-    calls = [{"id": call_id, "type": "function", "function": function}]
-    return [
-        {"role": "assistant", "content": None, "tool_calls": calls},
-        {"role": "tool", "tool_call_id": call_id, "content": result},
-    ]
+    return chat_step(call_id, tool, json.loads(arguments), result)
 
 
 @contextlib.contextmanager

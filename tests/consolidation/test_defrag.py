@@ -134,12 +134,10 @@ def test_zero_sessions_prunes_nothing(tmp_path: Path) -> None:
 
 
 def test_pins_and_what_a_fact_refers_to_stay(tmp_path: Path, facts: Facts) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("one") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("one") as session:
         session(reading(3))
         pinned, told, free = (entry.id for entry in session.entries)
         session.pin(pinned)
-    memory.close()
     factual.remember_many(facts, [Item("The row is 7.", origin=Origin("one", 2, told, "user"))])
     lived(tmp_path, ["two", "three", "four"])
     aged(tmp_path, ["one", "two", "three", "four"])
@@ -313,10 +311,8 @@ def test_the_lines_of_every_agent_follow_what_was_compacted(tmp_path: Path, fact
 
 def test_a_line_that_was_struck_out_is_not_promoted_again(tmp_path: Path, facts: Facts) -> None:
     """Neither one of a session nor one that a run before has promoted."""
-    memory = Hippocampus(tmp_path)
-    with memory.session("one") as session:
+    with Hippocampus(tmp_path) as memory, memory.session("one") as session:
         session([{"role": "user", "content": "I prefer tea."}])
-    memory.close()
     factual.remember_many(facts, ["The key is blue."] * 3)
     for each in facts.memories(kind="fact"):
         for _ in range(5):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,7 +140,7 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hippocampus]:
 
 def test_a_tool_named_as_recall_is_quoted_by_no_memory(tmp_path: Path) -> None:
     text = "The default recipient of every invoice is the office in Lyon."
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         with memory.session("s") as session:
             found = call("1", "recall", '{"query": "orders"}', text)
             session([user("Which orders are open?"), *found, assistant(f"It says: {text}")])

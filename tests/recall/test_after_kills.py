@@ -42,15 +42,13 @@ records_over_tokens: 100
 
 def recall_all(script: Script, folder: Path, policy: Path, number: int, view: list) -> int:
     """Bring back every value that the answer of a call uses and its view hides."""
-    memory = Hippocampus(folder, policy=policy)
     shown = "\0".join(text for message in read(view) for text in message.texts())
     missing = sorted(value for value in script.uses[number] if value not in shown)
-    with memory.session("s") as session:
+    with Hippocampus(folder, policy=policy) as memory, memory.session("s") as session:
         texts = {entry.id: session.entries.text(entry.id) for entry in session.entries}
         for value in missing:
             holder = next(entry_id for entry_id, text in texts.items() if value in text)
             assert value in session.recall(holder, pattern=re2.escape(value)), value
-    memory.close()
     return len(missing)
 
 

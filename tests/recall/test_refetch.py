@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, no_fallback
+from conversations import EAGER, chat_step, managed, no_fallback
 
 from hippocampus import Hippocampus, Policy, RecallError, Session
 from hippocampus.policy import Refetch, Rule
@@ -26,16 +25,8 @@ def policy(source: Any) -> Policy:
 
 
 def conversation(path: Path | str, shown: str = TEXT) -> list[dict[str, Any]]:
-    function = {"name": "read", "arguments": json.dumps({"path": str(path)})}
-    return [
-        {"role": "user", "content": "Read it."},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [{"id": "c1", "type": "function", "function": function}],
-        },
-        {"role": "tool", "tool_call_id": "c1", "content": shown},
-    ]
+    read = chat_step("c1", "read", {"path": str(path)}, shown)
+    return [{"role": "user", "content": "Read it."}, *read]
 
 
 class Work:
@@ -277,8 +268,7 @@ def test_a_recall_leaves_room_in_the_models_window(tmp_path: Path) -> None:
     from hippocampus.prices import TABLES
 
     prices = replace(TABLES["anthropic-5m"], window_tokens=600)
-    made = Hippocampus(tmp_path, policy=EAGER, prices=prices)
-    with made.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER, prices=prices) as session:
         session(conversation("a.py"))
         entry_id = session.entries[0].id
         free = 600 - session.status()["sent_tokens"]
@@ -288,4 +278,3 @@ def test_a_recall_leaves_room_in_the_models_window(tmp_path: Path) -> None:
         with pytest.raises(RecallError, match="narrow it") as told:
             session.recall(entry_id, lines=(1, 300))
         assert told.value.reason == "too_large"
-    made.close()

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from conversations import chat_call
 from states import collect, holdings
 
 from hippocampus import Hippocampus
@@ -118,13 +119,11 @@ def test_a_search_numbers_the_lines_of_a_part_of_a_file_as_a_recall_takes_them(
 def test_a_failing_disk_answers_a_call_and_breaks_no_loop(
     memory: Hippocampus, tmp_path: Path
 ) -> None:
-    function = {"name": "recall", "arguments": '{"query": "anything"}'}
-    call = {"id": "c1", "type": "function", "function": function}
     with contextlib.ExitStack() as closing, memory.session("s") as session:
         session([{"role": "user", "content": "Go on."}])
         (tmp_path / "state.sqlite3").unlink()
         asking = closing.enter_context(ThreadPoolExecutor(1))  # it has the file not open yet
-        items = [{"role": "assistant", "tool_calls": [call]}]
+        items = [chat_call("c1", "recall", {"query": "anything"})]
         [added] = asking.submit(session.handle, items).result()
         assert added["tool_call_id"] == "c1"
         assert "recall failed (unreadable)" in added["content"]

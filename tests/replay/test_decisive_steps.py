@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from commands import run
+from conversations import chat_step
 
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import Script, measure
@@ -51,10 +52,7 @@ def trajectory() -> dict[str, Any]:
 def script(submission: str = PATCH) -> Script:
     items: list[dict[str, Any]] = [{"role": "user", "content": "Mend the oracle."}]
     for number, (command, result) in enumerate(zip(COMMANDS, RESULTS, strict=True)):
-        function = {"name": "bash", "arguments": json.dumps({"command": command})}
-        call = {"id": f"c{number}", "type": "function", "function": function}
-        items.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        items.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
+        items += chat_step(f"c{number}", "bash", {"command": command}, result)
     return Script(Recording("f.json", "f", "chat", items, submission=submission))
 
 

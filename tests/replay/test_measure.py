@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, Rounds, any_rounds, reading
+from conversations import EAGER, Rounds, any_rounds, chat_call, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,9 +40,7 @@ PADDING = "so it goes on and on and on here. " * 150
 
 
 def call(number: int, **arguments: Any) -> dict[str, Any]:
-    function = {"name": "get", "arguments": json.dumps(arguments)}
-    made = {"id": f"c{number}", "type": "function", "function": function}
-    return {"role": "assistant", "content": None, "tool_calls": [made]}
+    return chat_call(f"c{number}", "get", arguments)
 
 
 def result(number: int, content: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER
+from conversations import EAGER, chat_step
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,17 +44,12 @@ def chat(calls: int, tool: str = "list_orders") -> list[dict[str, Any]]:
     """A conversation in which each call but the first names an order of the last result."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Cancel what is late."}]
     for number in range(calls):
-        wanted = json.dumps({"order": f"ORD-{number - 1}-0007"})
-        function = {"name": tool, "arguments": wanted}
-        call = {"id": f"call_{number}", "type": "function", "function": function}
+        wanted = {"order": f"ORD-{number - 1}-0007"}
         orders = [
             {"id": f"ORD-{number}-{row:04}", "state": "late", "note": "to be looked at " * 3}
             for row in range(40)
         ]
-        messages += [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(orders)},
-        ]
+        messages += chat_step(f"call_{number}", tool, wanted, json.dumps(orders))
     return [*messages, {"role": "assistant", "content": "Done: ORD-0-0007."}]
 
 

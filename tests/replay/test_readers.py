@@ -304,11 +304,9 @@ BEDROCK = [
 
 @pytest.mark.parametrize("messages", [GEMINI, BEDROCK], ids=["gemini", "bedrock"])
 def test_an_archived_session_is_read_whatever_its_format(tmp_path: Path, messages: Any) -> None:
-    memory = Hippocampus(tmp_path / "state")
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path / "state") as memory, memory.session("s") as session:
         session(messages[:-1])
         session.close(messages)
-    memory.close()
     [path] = find_files([tmp_path / "state"])
     [recording] = read_file(path)
     roles = [each["role"] for each in recording.messages]

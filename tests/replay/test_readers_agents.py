@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from replay.test_readers_formats import chat_call, chat_result
 
 from hippocampus.errors import RecordingError
 from hippocampus.formats.usage import Usage
@@ -23,8 +24,6 @@ from hippocampus.replay.readers.values import as_records
 from hippocampus.replay.recording import Recording
 
 Record = dict[str, Any]
-
-
 RECORDINGS = Path(__file__).parent / "recordings"
 SAMPLES = {path.stem: json.loads(path.read_text("utf-8")) for path in RECORDINGS.glob("*.json")}
 LISTS = ("anthropic", "openai-chat", "openai-responses")
@@ -33,15 +32,6 @@ PROGRAMS = sorted(SAMPLES.keys() - set(LISTS))
 
 def text(content: str) -> Record:
     return {"type": "text", "text": content}
-
-
-def chat_call(call_id: str, name: str, arguments: Any) -> Record:
-    function = {"name": name, "arguments": json.dumps(arguments)}
-    return {"id": call_id, "type": "function", "function": function}
-
-
-def chat_result(call_id: str, content: Any) -> Record:
-    return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
 def opencode_answer(parts: list[Record], **info: Any) -> Record:

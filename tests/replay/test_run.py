@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, reading, rows
+from conversations import EAGER, chat_step, reading, rows
 
 from hippocampus.policy import Rule
 from hippocampus.prices import model_prices, prices_for
@@ -91,12 +91,9 @@ def test_recalls_are_counted_and_no_source_is_asked(tmp_path: Path) -> None:
     """The file that the recording names holds something else today: a replay does not look."""
     today = tmp_path / "7"
     today.write_text("something else", "utf-8")
-    called = {"name": "read", "arguments": json.dumps({"path": str(today)})}
-    call = {"id": "c1", "type": "function", "function": called}
     items = [
         {"role": "user", "content": "Read it."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": rows(7, 400)},
+        *chat_step("c1", "read", {"path": str(today)}, rows(7, 400)),
         {"role": "assistant", "content": "It is in /srv/app_7/file2.py and row_14."},
     ]
     source = {"type": "file", "roots": [str(tmp_path)]}

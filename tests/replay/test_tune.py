@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conversations import chat_step
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
@@ -45,11 +46,8 @@ def recording(path: Path, rates: dict[str, float], seed: int, calls: int = 60) -
         ]
         kind = list(rates)[turn % len(rates)]
         name = f"value_{seed}_{turn}"
-        called = {"name": "read", "arguments": json.dumps({"n": turn})}
-        call = {"id": f"c{turn}", "type": "function", "function": called}
-        text = " ".join(words) or None
-        items.append({"role": "assistant", "content": text, "tool_calls": [call]})
-        items.append({"role": "tool", "tool_call_id": f"c{turn}", "content": content(kind, name)})
+        said, text = " ".join(words) or None, content(kind, name)
+        items += chat_step(f"c{turn}", "read", {"n": turn}, text, said)
         arrived.append((turn + 1, kind, name))
     path.write_text(json.dumps(items))
     return path
@@ -64,7 +62,7 @@ def observations(
 ) -> tune.Column:
     """Draw rows from a law."""
     draw = np.random.default_rng(7)
-    count = 60_000
+    count = 20_000
     names = np.array(sorted(rates))[draw.integers(0, len(rates), count)]
     age = draw.integers(0, 100, count).astype(float)
     rest = np.floor(age * draw.random(count))

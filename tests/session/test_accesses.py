@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conversations import EAGER, reading
+from conversations import EAGER, chat_step, managed, reading
 
 from hippocampus import Hippocampus, Stage
 from hippocampus.errors import StoreError
@@ -17,12 +17,8 @@ from hippocampus.storage.state_dir import StateDir
 
 def test_a_mention_of_an_entry_stands_in_the_ledger(tmp_path: Path) -> None:
     rows = json.dumps([{"id": f"order-{n:04}", "state": "paid"} for n in range(900)])
-    call = {"id": "c1", "type": "function", "function": {"name": "list_orders", "arguments": "{}"}}
-    messages: list[dict[str, object]] = [
-        {"role": "user", "content": "List them."},
-        {"role": "assistant", "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": rows},
-    ]
+    listed = chat_step("c1", "list_orders", {}, rows)
+    messages = [{"role": "user", "content": "List them."}, *listed]
     memory = Hippocampus(tmp_path)
     with memory.session("s") as session:
         session(messages)
@@ -51,8 +47,7 @@ def test_a_second_read_of_its_file_is_an_access_that_stands_in_the_ledger(tmp_pa
 
 
 def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         items = reading(4)
         session(items)
         run = session._run
@@ -67,21 +62,18 @@ def test_a_recall_is_not_undone_by_a_text_that_was_written_before_it(tmp_path: P
             == run.state.history.turn
             > 1
         )
-    memory.close()
 
 
 def test_a_recall_of_what_a_turn_has_shortened_meanwhile_does_not_bring_its_old_stage_back(
     tmp_path: Path,
 ) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         session(reading(4))
         [record, *_] = session.report.records()
         assert record.stage is not Stage.FULL
         session._recalls._note_access([replace(record, stage=Stage.FULL, shown="")])
         assert session.report.records()[0].stage is record.stage
         assert session.entries[0].decay.last_access == session.status()["turn"]
-    memory.close()
 
 
 def test_what_the_last_answer_names_is_written_down_when_the_session_closes(tmp_path: Path) -> None:
@@ -98,8 +90,7 @@ def test_what_the_last_answer_names_is_written_down_when_the_session_closes(tmp_
 
 
 def test_a_state_that_the_disk_refuses_is_not_there(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.25)
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=EAGER, deadline_seconds=0.25) as session:
         session(reading(1))
         other = sqlite3.connect(StateDir(tmp_path).database)
         other.execute("BEGIN IMMEDIATE")
@@ -112,4 +103,3 @@ def test_a_state_that_the_disk_refuses_is_not_there(tmp_path: Path) -> None:
         first = session.state("deploying to staging")
         assert session.state("deploying to staging") == first
         assert len(session.entries) == before + 1
-    memory.close()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from conversations import FORMATS, Item, Rounds, no_fallback, reading
+from conversations import FORMATS, Item, Rounds, chat_step, no_fallback, reading
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,14 +27,14 @@ Workers = Callable[..., contextlib.AbstractContextManager[list[Session]]]
 @contextlib.contextmanager
 def anew(folder: Path, calls: int, **options: Any) -> Iterator[list[Session]]:
     """Sessions of which each is opened at its first call, once the one before was released."""
-    with contextlib.closing(Hippocampus(folder, deadline_seconds=10, **options)) as memory:
+    with Hippocampus(folder, deadline_seconds=10, **options) as memory:
         yield [_Late(memory) for _ in range(calls)]  # type: ignore[misc]
 
 
 @contextlib.contextmanager
 def repeating(folder: Path, calls: int) -> Iterator[list[Session]]:
     """Sessions as those of `anew`, of which each is first asked for the last view once more."""
-    with contextlib.closing(Hippocampus(folder, deadline_seconds=10)) as memory:
+    with Hippocampus(folder, deadline_seconds=10) as memory:
         last: list[list[Any]] = []
         yield [_Late(memory, last) for _ in range(calls)]  # type: ignore[misc]
 
@@ -66,8 +65,8 @@ class _Late:
 def in_turn(folder: Path, calls: int) -> Iterator[list[Session]]:
     """Two workers with the same session open, which take turns."""
     with (
-        contextlib.closing(Hippocampus(folder, deadline_seconds=10)) as one,
-        contextlib.closing(Hippocampus(folder, deadline_seconds=10)) as other,
+        Hippocampus(folder, deadline_seconds=10) as one,
+        Hippocampus(folder, deadline_seconds=10) as other,
         one.session("s") as first,
         other.session("s") as second,
     ):
@@ -86,7 +85,7 @@ def compared(folder: Path, lists: Sequence[list[Any]], workers: Workers, **optio
     """Send lists to workers and to a session that stays."""
     with (
         no_fallback(),
-        contextlib.closing(Hippocampus(folder / "stays", deadline_seconds=10, **options)) as memory,
+        Hippocampus(folder / "stays", deadline_seconds=10, **options) as memory,
         memory.session("s") as stays,
         workers(folder / "workers", len(lists), **options) as sessions,
     ):
@@ -174,12 +173,7 @@ def edits(*results: str, start: int) -> list[Item]:
     """Return rounds with one call of an editor each."""
     items: list[Item] = []
     for number, result in enumerate(results, start):
-        function = {"name": "edit", "arguments": json.dumps({"path": f"{number}.py"})}
-        call = {"id": f"c{number}", "type": "function", "function": function}
-        items += [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{number}", "content": result},
-        ]
+        items += chat_step(f"c{number}", "edit", {"path": f"{number}.py"}, result)
     return items
 
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import EAGER, PNG, Item, Rounds, any_rounds, growing, no_fallback, reading, rows
+from conversations import (
+    EAGER,
+    PNG,
+    Item,
+    Rounds,
+    any_rounds,
+    growing,
+    managed,
+    no_fallback,
+    reading,
+    rows,
+)
 from hypothesis import given
 
 from hippocampus import Hippocampus, Session
@@ -80,8 +90,7 @@ def test_the_changes_make_the_view_of_the_list(
 
 
 def test_a_change_names_the_message_the_part_and_the_call(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         items = reading(2)
         changes = session.changes(items)
         assert [(each.kind, each.message, each.call_id) for each in changes] == [
@@ -90,12 +99,10 @@ def test_a_change_names_the_message_the_part_and_the_call(tmp_path: Path) -> Non
         ]
         assert changes[0].text == session(items)[2]["content"]
         assert session.changes(items) == changes
-    memory.close()
 
 
 def test_a_digest_is_one_change_of_the_messages_that_it_replaces(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=SMALL.model_copy(update={"budget_tokens": 900}))
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=SMALL.model_copy(update={"budget_tokens": 900})) as session:
         items = reading(12)
         for end in range(3, len(items) + 1, 2):
             changes = session.changes(items[:end])
@@ -104,7 +111,6 @@ def test_a_digest_is_one_change_of_the_messages_that_it_replaces(tmp_path: Path)
         assert len(items) - sum(each.end - each.message - 1 for each in digests) == len(
             session(items)
         )
-    memory.close()
 
 
 def test_where_a_turn_fails_the_changes_are_what_the_policy_redacts(
@@ -140,7 +146,7 @@ def test_a_call_after_the_end_says_so_once(
 
 
 def test_an_argument_that_is_no_name_is_answered_with_the_known_ones(tmp_path: Path) -> None:
-    with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
+    with Hippocampus(tmp_path) as memory, memory.session("s") as session:
         assert "unknown arguments: 1; known: entry_id" in session.answer({1: 2})
 
 
@@ -191,10 +197,8 @@ def test_sessions_by_their_id_stay_open_and_bounded(
 def test_a_session_that_cannot_be_opened_sends_everything(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.using("s"):
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.using("s"):
         pass
-    memory.close()
     path = tmp_path / "state.sqlite3"
     path.write_bytes(b"not a database, and long enough to be looked at" * 100)
     memory = Hippocampus(tmp_path, policy=EAGER)
@@ -217,16 +221,14 @@ DELTAS = [
 def test_what_a_provider_holds_or_edits_is_sent_as_it_is(
     tmp_path: Path, request_: Item, caplog: pytest.LogCaptureFixture
 ) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(2)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         assert session(items, request=request_) == items
         assert session.changes(items, request=request_) == ()
         assert caplog.text.count("sending the messages as they are") == 1
         assert session.status()["failures"] == 0
         edits = {"edits": [{"type": "clear_thinking_20251015", "keep": "all"}]}
         assert session(items, request={"context_management": edits}) != items
-    memory.close()
 
 
 def test_a_list_that_shows_it_is_a_delta_or_compacted_is_sent_as_it_is(tmp_path: Path) -> None:
@@ -239,12 +241,10 @@ def test_a_list_that_shows_it_is_a_delta_or_compacted_is_sent_as_it_is(tmp_path:
         {"role": "assistant", "content": [{"type": "compaction", "content": "So far."}, use]},
         {"role": "user", "content": [result]},
     ]
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         for items in (delta, compacted, [*compacted, *compacted[1:]]):
             assert session(items) == items
         assert session(reading(1)) != reading(1)
-    memory.close()
 
 
 def test_bytes_of_an_image_in_a_list_of_converse_stay_bytes(tmp_path: Path) -> None:
@@ -258,10 +258,8 @@ def test_bytes_of_an_image_in_a_list_of_converse_stay_bytes(tmp_path: Path) -> N
             {"role": "assistant", "content": [{"toolUse": use}]},
             {"role": "user", "content": [{"toolResult": {"toolUseId": f"t{number}", "content": content}}]},
         ]  # fmt: skip
-    memory = Hippocampus(tmp_path, policy=EAGER.model_copy(update={"budget_tokens": 2_000}))
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER.model_copy(update={"budget_tokens": 2_000})) as session:
         for end in range(3, len(items) + 1, 2):
             view = session(items[:end])
         assert any(record.kind == "digest" for record in session.report.records())
         assert view[-1]["content"][0]["toolResult"]["content"][1] == image
-    memory.close()

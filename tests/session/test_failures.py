@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from conversations import EAGER, no_fallback, reading, rows
+from conversations import EAGER, managed, no_fallback, reading, rows
 from pydantic import BaseModel
 from states import read_only
 from storage.memory_store import MemoryStore
@@ -51,13 +51,11 @@ from hippocampus.storage.state import state_of
     ids=repr,
 )
 def test_junk_is_sent_as_it_is(tmp_path: Path, junk: Any) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         assert session(junk) == junk
         items = reading(1)
         with no_fallback():
             assert session(items) != items
-    memory.close()
 
 
 @pytest.mark.parametrize(
@@ -102,15 +100,13 @@ def test_a_deeply_nested_payload_switches_no_memory_off(
         items[2]["content"] = deep
     else:
         items[1]["tool_calls"][0]["function"]["arguments"] = deep
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         for end in (3, 5, len(items)):
             view = session(items[:end])
         assert len(json.dumps(view)) < len(json.dumps(items)) / 2
         assert session.report.failures == 0
         for entry in session.entries:
             session.answer({"entry_id": entry.id, "path": "$.d.d"})
-    memory.close()
 
 
 def test_what_cannot_be_read_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -140,25 +136,21 @@ def test_nesting_deeper_than_python_takes_is_sent_as_it_is(tmp_path: Path) -> No
         deep = [deep]
     call = {"type": "tool_use", "id": "t", "name": "f", "input": {"deep": deep}}
     items = [{"role": "assistant", "content": [call]}]
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         assert session(items)[0] is items[0]
-    memory.close()
 
 
 @pytest.mark.parametrize("lost", ["contents", "state.sqlite3", "."])
 @pytest.mark.one_process
 def test_a_state_directory_that_disappears_takes_nothing_with_it(tmp_path: Path, lost: str) -> None:
     """What is not on disk stays in the view; the open files of a removed folder are no disk."""
-    memory = Hippocampus(tmp_path / "state", policy=EAGER)
     items = reading(2)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path / "state", policy=EAGER) as memory, memory.session("s") as session:
         session(items[:1])
         path = tmp_path / "state" / lost
         shutil.rmtree(path) if path.is_dir() else path.unlink()
         assert session(items) == items
         assert session(items) == items
-    memory.close()
 
 
 @pytest.mark.one_process
@@ -166,9 +158,9 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(store_sqlite, "BUSY_SECONDS", 0.1)
-    memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
     items = reading(2)
-    with memory.session("s") as session:
+    memory = Hippocampus(tmp_path, policy=EAGER, deadline_seconds=0.2)
+    with memory, memory.session("s") as session:
         before = session(items[:3])
         other = sqlite3.connect(tmp_path / "state.sqlite3", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -182,7 +174,6 @@ def test_a_ledger_that_another_process_holds_delays_and_changes_nothing(
             after = session(items)
         assert json.dumps(after[:3]) == json.dumps(before)
         assert after != items
-    memory.close()
 
 
 @pytest.mark.parametrize("held", ["state.sqlite3", "contents/cache.db"])
@@ -270,20 +261,17 @@ def test_a_closed_session_sends_everything(tmp_path: Path) -> None:
 
 def test_a_store_that_cannot_be_written_sends_everything(tmp_path: Path) -> None:
     """A full disk, as SQLite reports it."""
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         memory._store._cache._sql("PRAGMA max_page_count = 1")
         memory._store._cache._sql("CREATE TRIGGER full BEFORE INSERT ON Cache"
                                   " BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")  # fmt: skip
         items = reading(1)
         assert session(items) == items
         assert not [*session.entries]
-    memory.close()
 
 
 def test_a_damaged_content_is_told_and_not_served(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         session(reading(1))
         [record] = session.report.records()
         memory._store._cache.set(record.content, zstandard.compress(b"forged"))
@@ -292,19 +280,16 @@ def test_a_damaged_content_is_told_and_not_served(tmp_path: Path) -> None:
         assert told.value.reason == "unreadable"
         assert "damaged" in str(told.value)
         assert len(memory._store.check()) == 1
-    memory.close()
 
 
 def test_a_dropped_content_says_what_to_call_instead(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         session(reading(1))
         [record] = session.report.records()
         memory._store.delete(record.content)
         with pytest.raises(RecallError, match="call read again") as told:
             session.recall(record.entry.id)
         assert told.value.reason == "expired"
-    memory.close()
 
 
 def test_an_id_of_another_session_or_of_none_is_told_apart(tmp_path: Path) -> None:
@@ -365,35 +350,29 @@ def test_blocks_of_an_sdk_are_read_and_stand_in_the_view_as_they_are(tmp_path: P
         {"role": "user", "content": [{**result, "content": texts}]},
         {"role": "user", "content": "And?"},
     ]
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         view = session(items)
         assert view[1] is items[1]
         assert view[2]["content"][0]["content"][0]["text"].startswith("[")
         assert items[2]["content"][0]["content"] is texts
-    memory.close()
 
 
 @pytest.mark.parametrize("made", [iter, tuple, lambda items: (each for each in items)])
 def test_whatever_can_be_walked_comes_back_as_a_list(tmp_path: Path, made: Any) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(2)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         view = session(items)
         assert session(made(items)) == view
         assert session.handle(made(items)) == []
-    memory.close()
 
 
 @pytest.mark.parametrize("made", [iter, dict.keys])
 def test_what_can_be_walked_comes_back_as_a_list_after_a_failure_too(
     tmp_path: Path, made: Any
 ) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         assert session(made({"a": 1})) == ["a"]
         assert session.report.failures == 1
-    memory.close()
 
 
 @pytest.mark.parametrize(
@@ -440,9 +419,8 @@ def test_the_pause_before_a_failed_call_counts_for_the_next(tmp_path: Path) -> N
 
 @pytest.mark.one_process
 def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(3)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         with no_fallback():
             view = session(items[:5])
         before = session.status()
@@ -458,7 +436,6 @@ def test_a_failed_call_leaves_the_sums_and_the_state_of_the_last_view(tmp_path: 
             assert session(items[:5]) == view
             assert session(items)[:5] == view
             assert session.status()["turn"] > before["turn"]
-    memory.close()
 
 
 class Interrupted(MemoryStore):
@@ -507,9 +484,16 @@ def interrupted_in(name: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "name", ["read", "due_from", "take_turn", "place", "_write_call", "with_committed"]
+    ("name", "end"),
+    [
+        *(
+            (name, 11)
+            for name in ("read", "due_from", "take_turn", "place", "_write_call", "with_committed")
+        ),
+        ("place", 9),
+        ("with_committed", 9),
+    ],
 )
-@pytest.mark.parametrize("end", [11, 9])
 def test_after_an_interruption_anywhere_a_session_goes_on_as_after_a_restart(
     tmp_path: Path, name: str, end: int
 ) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import chat_step, managed
 from states import stored_sessions
 
-from hippocampus import Hippocampus, Policy
+from hippocampus import Policy
 from hippocampus.formats.reader import read
 from hippocampus.prices import TABLES
 from hippocampus.replay.measure import unpaired
@@ -23,15 +23,9 @@ def errands(rounds: int) -> list[dict[str, Any]]:
     """Many small turns, none large enough for an entry of its own."""
     items: list[dict[str, Any]] = [{"role": "user", "content": "Run these errands."}]
     for number in range(rounds):
-        call = {"name": "go", "arguments": f'{{"place": "place_{number}"}}'}
-        items += [
-            {
-                "role": "assistant",
-                "content": f"Off to place_{number}. " + "It is not far from here. " * 8,
-                "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}],
-            },
-            {"role": "tool", "tool_call_id": f"c{number}", "content": f"shop_{number} was open"},
-        ]
+        place, said = f"place_{number}", "It is not far from here. " * 8
+        called = f"c{number}", "go", {"place": place}, f"shop_{number} was open"
+        items += chat_step(*called, f"Off to {place}. {said}")
     return items
 
 
@@ -43,8 +37,7 @@ SLOW_TABLES = [pytest.param(each, marks=pytest.mark.slow) for each in ("openai",
 def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -> None:
     """Where a write costs twice an input token, the stake of so short a session buys no edit."""
     items = errands(320)
-    memory = Hippocampus(tmp_path, policy=POLICY, prices=TABLES[table])
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=POLICY, prices=TABLES[table]) as session:
         for end in range(1, len(items), 2):
             view = session(items[:end])
             last = session._run.state.last
@@ -58,17 +51,14 @@ def test_old_turns_become_digests_within_the_stake(tmp_path: Path, table: str) -
         last = len(re.findall(r"shop_\d+ was open", session.entries.text(digest.entry.id))) - 1
         assert f"Off to place_{last}" in digest.shown
         assert "shop_3 was open" in session.recall(digest.entry.id, pattern="shop_3 ")
-    memory.close()
 
 
 def test_without_a_bound_no_turn_becomes_a_digest(tmp_path: Path) -> None:
     items = errands(320)
     policy = POLICY.model_copy(update={"digest_below": 0.0})
-    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy, prices=TABLES["none"]) as session:
         assert session(items[:-1]) == items[:-1]
         assert session.report.decisions() == []
-    memory.close()
 
 
 def test_digests_take_the_weak_runs_and_leave_what_was_just_used(tmp_path: Path) -> None:
@@ -79,14 +69,12 @@ def test_digests_take_the_weak_runs_and_leave_what_was_just_used(tmp_path: Path)
         {"fade_view_tokens": 0, "fade_below": 0, "exponent": 1.0, "digest_below": 0.25}
         | {"decay_rates": {"tool_result": 0.5, "message": 0.5}}
     )
-    memory = Hippocampus(tmp_path, policy=policy, prices=TABLES["none"])
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy, prices=TABLES["none"]) as session:
         for end in range(1, len(items), 2):
             if end > 43:
                 items[end]["content"] += " We meet in room_911 of harbour_office."
             view = session(items[:end])
         kept = [each for each in view if each == items[42]]
-    memory.close()
     [stored] = stored_sessions(tmp_path)
     rates = {each.entry.decay.rate for each in stored.records if each.kind == "digest"}
     assert len(kept) == 1

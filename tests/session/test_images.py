@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import chat_call, chat_step, managed, no_fallback
 from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, policy
@@ -70,15 +70,10 @@ def chat(steps: int, said: str) -> list[Item]:
     """Results hold text alone, so that the host puts each screenshot after one."""
     items: list[Item] = [{"role": "user", "content": "Order the lamp."}]
     for number in range(steps):
-        function = {"name": "screenshot", "arguments": "{}"}
-        call = {"id": f"c{number}", "type": "function", "function": function}
         url = {"url": f"data:image/png;base64,{png(number)}"}
         words = [{"type": "text", "text": f"{said} {number}"}] if said else []
-        items += [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{number}", "content": "taken"},
-            {"role": "user", "content": [*words, {"type": "image_url", "image_url": url}]},
-        ]
+        shown = {"role": "user", "content": [*words, {"type": "image_url", "image_url": url}]}
+        items += [*chat_step(f"c{number}", "screenshot", {}, "taken"), shown]
     return items
 
 
@@ -98,9 +93,7 @@ def recalled(items: list[Item], entry_id: str) -> Item:
         call = {"name": "recall", "args": {"entry_id": entry_id}}
         return {"role": "model", "parts": [{"functionCall": call}]}
     if "tool_calls" in items[1]:
-        function = {"name": "recall", "arguments": f'{{"entry_id": "{entry_id}"}}'}
-        call = {"id": "r", "type": "function", "function": function}
-        return {"role": "assistant", "content": None, "tool_calls": [call]}
+        return chat_call("r", "recall", {"entry_id": entry_id})
     if items[-1].get("type") == "function_call_output":
         asked = f'{{"entry_id": "{entry_id}"}}'
         return {"type": "function_call", "call_id": "r", "name": "recall", "arguments": asked}
@@ -177,11 +170,9 @@ def test_an_image_of_the_users_own_stays(tmp_path: Path) -> None:
     items = chat(20, "")
     own = {"role": "user", "content": [items[3]["content"][0]]}
     items[1:1] = [{"role": "assistant", "content": "Which one?"}, own]
-    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5") as session:
         for end in range(3, len(items) + 1, 3):
             view = session(items[:end])
-    memory.close()
     assert view[2] == own
     assert size(view) < size(items) / 2
 
@@ -189,10 +180,8 @@ def test_an_image_of_the_users_own_stays(tmp_path: Path) -> None:
 def test_an_image_with_a_long_text_stays(tmp_path: Path) -> None:
     """The text is an entry before the model has seen the image."""
     items = anthropic(3, "\n".join(f"{n},{n * 7},open" for n in range(2_000)))
-    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5") as session:
         view = session(items)
-    memory.close()
     assert [image_of(view[at]) for at in (2, 4, 6)] == [image_of(items[at]) for at in (2, 4, 6)]
     assert size(view) < size(items) / 2
 
@@ -219,11 +208,9 @@ def test_the_user_s_own_images_stay(tmp_path: Path) -> None:
     items = anthropic(30, "")
     source = {"type": "base64", "media_type": "image/png", "data": png(99)}
     items[0] = {"role": "user", "content": [{"type": "image", "source": source}]}
-    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5") as session:
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end])
-    memory.close()
     assert view[0] == items[0]
     assert size(view) < size(items) / 2
 

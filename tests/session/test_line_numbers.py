@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import chat_step, managed
 
-from hippocampus import Hippocampus, Policy
+from hippocampus import Policy
 
 LINES = [f"room_{number} = hall({number})" for number in range(1, 31)]
 PRINTED = "\n".join(f"{number:6}→{line}" for number, line in enumerate(LINES, 1))
 
 
 def asked(tool: str, arguments: dict[str, Any], result: str) -> list[dict[str, Any]]:
-    function = {"name": tool, "arguments": json.dumps(arguments)}
-    call = {"id": "c1", "type": "function", "function": function}
-    return [
-        {"role": "user", "content": "Look."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": result},
-    ]
+    return [{"role": "user", "content": "Look."}, *chat_step("c1", tool, arguments, result)]
 
 
 def view_of(path: Path, items: list[dict[str, Any]], every: int) -> str:
-    memory = Hippocampus(path, policy=Policy(line_numbers=every))
-    with memory.session("s") as session, no_fallback():
+    with managed(path, policy=Policy(line_numbers=every)) as session:
         view = session(items)
         assert session(items) == view
-    memory.close()
     return str(view[2]["content"])
 
 

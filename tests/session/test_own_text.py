@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conversations import EAGER, Item, no_fallback, reading, rows
+from conversations import EAGER, Item, chat_step, managed, no_fallback, reading, rows
 
 from hippocampus import Hippocampus
 
 
 def called(tool: str, arguments: Item, result: str) -> list[Item]:
     """Return a call and its result."""
-    call = {"name": tool, "arguments": json.dumps(arguments)}
-    calls = [{"id": f"r-{tool}", "type": "function", "function": call}]
-    return [
-        {"role": "assistant", "content": None, "tool_calls": calls},
-        {"role": "tool", "tool_call_id": f"r-{tool}", "content": result},
-    ]
+    return chat_step(f"r-{tool}", tool, arguments, result)
 
 
 @pytest.mark.parametrize("tool", ["recall", "mcp__hippocampus__recall", "stored"])
 def test_an_answer_to_a_recall_is_never_shortened_or_stored(tmp_path: Path, tool: str) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         session.tools("openai", name="stored" if tool == "stored" else "recall")
         items = reading(1)
         session(items)
@@ -34,12 +27,10 @@ def test_an_answer_to_a_recall_is_never_shortened_or_stored(tmp_path: Path, tool
             items += called(tool, arguments, session.answer(arguments))
         assert session(items)[3:] == items[3:]
         assert len(session.entries) == 1
-    memory.close()
 
 
 def test_each_name_that_the_tool_was_given_stays_its_own(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         session.tools("openai", name="stored")
         session.recall_function("fetch_stored")
         items = reading(1)
@@ -52,16 +43,13 @@ def test_each_name_that_the_tool_was_given_stays_its_own(tmp_path: Path) -> None
             items += [*pending, answered]
         assert session(items)[3:] == items[3:]
         assert len(session.entries) == 1
-    memory.close()
 
 
 def test_a_hosts_own_tool_of_this_name_is_a_tool_as_others(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         items = [*reading(1), *called("recall", {"query": "all"}, rows(5, 400))]
         assert session(items)[4]["content"].startswith("[")
         assert len(session.entries) == 2
-    memory.close()
 
 
 def sums(status: Item) -> tuple[float, float]:
@@ -93,14 +81,12 @@ def test_a_view_that_is_sent_back_as_the_list_makes_no_entries_of_entries(tmp_pa
 
 
 def test_an_entry_that_has_aged_since_it_was_sent_is_still_ours(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         early = session(reading(1))
         [record] = session.report.records()
         session._run.save(replace(record, shown=record.shown.partition("\n")[0]))
         assert session(early)[2] == early[2]
         assert len(session.entries) == 1
-    memory.close()
 
 
 def test_a_host_that_compacts_its_list_keeps_the_sums(tmp_path: Path) -> None:
@@ -124,8 +110,7 @@ def test_a_host_that_compacts_its_list_keeps_the_sums(tmp_path: Path) -> None:
 
 def test_a_content_that_repeats_a_frame_is_shortened_as_any_other(tmp_path: Path) -> None:
     """Of an entry that is known, and of one that nobody knows: it is longer than what it names."""
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         items = reading(1)
         opening = session(items)[2]["content"].partition("\n")[0]
         for number, line in enumerate((opening, "[abcd2345 · read · turn 1 · 99999 tokens · log]")):
@@ -133,4 +118,3 @@ def test_a_content_that_repeats_a_frame_is_shortened_as_any_other(tmp_path: Path
         view = session(items)
         assert view[4]["content"] != items[4]["content"]
         assert view[6]["content"] != items[6]["content"]
-    memory.close()

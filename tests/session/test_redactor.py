@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import chat_step, managed, no_fallback
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,16 +32,9 @@ def policy(*, original: bool) -> Policy:
 
 
 def chat() -> list[dict[str, Any]]:
-    function = {"name": "write", "arguments": json.dumps(ARGUMENTS)}
-    return [
-        {"role": "user", "content": f"Write to {SECRETS[0]}."},
-        {
-            "role": "assistant",
-            "content": f"I will write to {SECRETS[0]}.",
-            "tool_calls": [{"id": "c", "type": "function", "function": function}],
-        },
-        {"role": "tool", "tool_call_id": "c", "content": ROWS},
-    ]
+    said = f"I will write to {SECRETS[0]}."
+    asked = {"role": "user", "content": f"Write to {SECRETS[0]}."}
+    return [asked, *chat_step("c", "write", ARGUMENTS, ROWS, said)]
 
 
 def anthropic() -> list[dict[str, Any]]:
@@ -62,8 +55,7 @@ def anthropic() -> list[dict[str, Any]]:
 def test_no_view_and_no_recall_shows_what_was_taken_out(
     tmp_path: Path, items: list[dict[str, Any]], original: bool
 ) -> None:
-    memory = Hippocampus(tmp_path, policy=policy(original=original))
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy(original=original)) as session:
         session(items[:1])
         view = json.dumps(session([*items, {"role": "user", "content": "And now?"}]))
         assert not [secret for secret in SECRETS if secret in view]
@@ -74,20 +66,17 @@ def test_no_view_and_no_recall_shows_what_was_taken_out(
             assert not [secret for secret in SECRETS if secret in shown]
             kept = json.dumps(session.entries.content(entry.id))
             assert any(secret in kept for secret in SECRETS) is not original
-    memory.close()
 
 
 def test_the_original_comes_back_as_it_was_after_a_restart(tmp_path: Path) -> None:
     """Ids and contents are of what may be kept, so a restart finds them again."""
     items = anthropic()
     for _ in range(2):
-        memory = Hippocampus(tmp_path, policy=policy(original=True))
-        with memory.session("s") as session, no_fallback():
+        with managed(tmp_path, policy=policy(original=True)) as session:
             view = session(items)
             result = next(e for e in session.entries if "arguments" not in e.summary)
             [block] = session.entries.content(result.id)
             assert block["text"].startswith("row 0 [redacted email] paid 0")
-        memory.close()
     assert SECRETS[0] not in json.dumps(view)
 
 
@@ -143,15 +132,8 @@ ESCAPED = {
 
 @pytest.mark.parametrize(("text", "path"), ESCAPED.values(), ids=ESCAPED)
 def test_what_escapes_hide_is_shown_nowhere(tmp_path: Path, text: str, path: str | None) -> None:
-    memory = Hippocampus(tmp_path, policy=policy(original=False))
-    function = {"name": "fetch", "arguments": json.dumps({"n": 1})}
-    call = {"id": "c", "type": "function", "function": function}
-    items = [
-        {"role": "user", "content": "Fetch it."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": text},
-    ]
-    with memory.session("s") as session, no_fallback():
+    items = [{"role": "user", "content": "Fetch it."}, *chat_step("c", "fetch", {"n": 1}, text)]
+    with managed(tmp_path, policy=policy(original=False)) as session:
         shown = [json.dumps(session(items), ensure_ascii=False)]
         [entry] = session.entries
         shown.append(json.dumps(entry.fields()))
@@ -167,13 +149,11 @@ def test_what_escapes_hide_is_shown_nowhere(tmp_path: Path, text: str, path: str
         with contextlib.suppress(RecallError):
             shown.append(session.recall(query="owner ada example password"))
         assert len(shown) > 3
-    memory.close()
     assert not [secret for secret in SECRETS if secret in "\n".join(shown)]
 
 
 @pytest.mark.parametrize("key", ["to", "joe\\u0040example.org"])
 def test_escapes_in_arguments_hide_nothing_from_a_rule(tmp_path: Path, key: str) -> None:
-    memory = Hippocampus(tmp_path, policy=policy(original=False))
     told = f'{{"{key}": "{AT}", "body": "{"hello " * 300}"}}'
     function = {"name": "send", "arguments": told}
     call = {"id": "c", "type": "function", "function": function}
@@ -181,11 +161,10 @@ def test_escapes_in_arguments_hide_nothing_from_a_rule(tmp_path: Path, key: str)
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "ok"},
     ]
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy(original=False)) as session:
         view = session(items)
         assert "example.org" not in json.dumps(view)
         assert json.loads(view[0]["tool_calls"][0]["function"]["arguments"])["body"]
-    memory.close()
 
 
 def test_a_label_counts_where_a_number_has_to_become_a_string() -> None:
@@ -214,12 +193,10 @@ def test_a_summariser_reads_what_the_model_may_read(tmp_path: Path, original: bo
         asked.append(text)
         return f"about {text[:60]}"
 
-    memory = Hippocampus(tmp_path, policy=policy(original=original), summarise=summarise)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy(original=original), summarise=summarise) as session:
         view = json.dumps(session(chat()))
         assert "about row 0 [redacted email]" in view
         assert not [secret for secret in SECRETS for text in asked if secret in text]
-    memory.close()
 
 
 def test_words_to_remember_are_noted_without_what_was_taken_out(tmp_path: Path) -> None:
@@ -254,9 +231,8 @@ def test_a_failure_sends_the_list_without_what_was_taken_out(tmp_path: Path) -> 
     "text", ['{"type":' + "[" * 1_200 + "}", '{"a":' * 1_200 + "1" + "}" * 1_200]
 )
 def test_a_result_that_nests_too_deep_switches_nothing_off(tmp_path: Path, text: str) -> None:
-    memory = Hippocampus(tmp_path, policy=policy(original=False))
     items = chat()
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy(original=False)) as session:
         call = {"id": "d", "type": "function", "function": {"name": "f", "arguments": text}}
         items += [
             {"role": "assistant", "content": None, "tool_calls": [call]},
@@ -265,4 +241,3 @@ def test_a_result_that_nests_too_deep_switches_nothing_off(tmp_path: Path, text:
         ]
         assert SECRETS[0] not in json.dumps(session(items))
         assert session.handle(items) == []
-    memory.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import managed, no_fallback
 
 from hippocampus import Hippocampus, Policy, policy
 from hippocampus.prices import TABLES
@@ -83,10 +83,8 @@ def test_a_pointer_at_a_pointer_with_the_text_stays_after_a_restart(tmp_path: Pa
         block["id" if "id" in block else "tool_use_id"] = f"c{number // 2}"
     chosen = policy.load("default")
     assert last_result(items, tmp_path, chosen) == POINTERS[1]
-    memory = Hippocampus(tmp_path, policy=chosen)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=chosen) as session:
         assert session(items)[-1] == items[-1]
-    memory.close()
 
 
 def test_a_policy_that_shortens_nothing_leaves_it(tmp_path: Path) -> None:

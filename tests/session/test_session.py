@@ -18,8 +18,10 @@ from conversations import (
     Item,
     Rounds,
     any_rounds,
+    chat_step,
     growing,
     held,
+    managed,
     no_fallback,
     put_away,
     reading,
@@ -263,17 +265,10 @@ def test_instructions_keep_their_entries_where_a_host_drops_its_oldest_messages(
 
 def test_results_whose_calls_were_cut_away_shorten_no_strangers(memory: Hippocampus) -> None:
     """A call that left the list is forgotten with it."""
-    long = json.dumps({"path": "/srv/a", "content": "word_1 " * 400})
-    call = {"id": "c1", "type": "function", "function": {"name": "write", "arguments": long}}
-    result = {"role": "tool", "tool_call_id": "c1", "content": rows(1, LINES)}
+    long = {"path": "/srv/a", "content": "word_1 " * 400}
+    call, result = chat_step("c1", "write", long, rows(1, LINES), "Writing it.")
     with fresh(memory) as session, no_fallback():
-        session(
-            [
-                {"role": "user", "content": "go"},
-                {"role": "assistant", "content": "Writing it.", "tool_calls": [call]},
-                result,
-            ]
-        )
+        session([{"role": "user", "content": "go"}, call, result])
         cut = [{"role": "user", "content": "go"}, {"role": "user", "content": "word " * 500}]
         view = session([*cut, {**result, "content": rows(2, LINES)}])
         assert view[:2] == cut
@@ -299,10 +294,7 @@ def test_the_same_content_under_the_same_call_id_is_two_entries(
     memory: Hippocampus, call_id: str
 ) -> None:
     """Each id in a view can be recalled, also after a restart."""
-    called = {"name": "read", "arguments": "{}"}
-    call = {"id": call_id, "type": "function", "function": called}
-    answer = {"role": "assistant", "content": None, "tool_calls": [call]}
-    result = {"role": "tool", "tool_call_id": call_id, "content": rows(1, LINES)}
+    answer, result = chat_step(call_id, "read", {}, rows(1, LINES))
     items = [{"role": "user", "content": "go"}, *[answer, result] * 3]
     with fresh(memory) as session, no_fallback():
         view = session(items)
@@ -383,13 +375,11 @@ def test_a_session_may_be_closed_by_several_threads_at_once(memory: Hippocampus)
 
 
 def test_a_policy_without_compression_shortens_nothing(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=Policy(compression="none"))
     items = reading(2)
     long = json.dumps({"path": "/srv/a", "content": "word_1 " * 400})
     items[1]["tool_calls"][0]["function"]["arguments"] = long
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=Policy(compression="none")) as session:
         assert session(items) == items
-    memory.close()
 
 
 def test_short_results_stay_as_they_are(memory: Hippocampus) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import chat_call, managed, no_fallback
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.prices import TABLES
@@ -25,9 +25,7 @@ SOURCE = "The door of room_911 is closed at nine, and the key is with harbour_of
 
 
 def call(number: int, **arguments: str) -> dict[str, Any]:
-    function = {"name": "look", "arguments": json.dumps(arguments)}
-    made = {"id": f"c{number}", "type": "function", "function": function}
-    return {"role": "assistant", "content": None, "tool_calls": [made]}
+    return chat_call(f"c{number}", "look", arguments)
 
 
 def result(number: int, text: str) -> dict[str, Any]:
@@ -38,8 +36,7 @@ def gone_at(folder: Path, asked: str = "", said: str = "", **changes: Any) -> in
     """Return the turn at which the first result is shortened; the user asks behind a third one."""
     policy = Policy.model_validate({**BASE, **changes})
     items = [{"role": "user", "content": "Look."}, call(1, place="door"), result(1, SOURCE)]
-    memory = Hippocampus(folder, policy=policy, prices=TABLES["none"])
-    with memory.session("s") as session, no_fallback():
+    with managed(folder, policy=policy, prices=TABLES["none"]) as session:
         for number in range(2, TURNS):
             if session(items)[2] != items[2]:
                 break
@@ -49,7 +46,6 @@ def gone_at(folder: Path, asked: str = "", said: str = "", **changes: Any) -> in
                 items.append({"role": "user", "content": asked})
             if number == 10 and said:
                 items.append({"role": "user", "content": said})
-    memory.close()
     return number - 1
 
 

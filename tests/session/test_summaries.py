@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conversations import chat_step
 from models.endpoint import Answer, endpoint
 
 from hippocampus import Hippocampus
@@ -19,20 +20,15 @@ from hippocampus.session.resources import MAX_LINES, Summaries
 
 def conversation() -> list[dict[str, Any]]:
     rows = [{"id": f"order-{number}", "state": "open", "note": "x" * 20} for number in range(200)]
-    call = {"id": "c1", "type": "function", "function": {"name": "orders", "arguments": "{}"}}
-    return [
-        {"role": "user", "content": "Which orders are open?"},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": json.dumps(rows)},
-    ]
+    asked = {"role": "user", "content": "Which orders are open?"}
+    return [asked, *chat_step("c1", "orders", {}, json.dumps(rows))]
 
 
 def shown(folder: Path, summarise: Callable[[str], str] | None, seconds: float = 2.0) -> str:
     memory = Hippocampus(folder, summarise=summarise, summary_seconds=seconds)
-    with memory.session("s") as session:
+    with memory, memory.session("s") as session:
         view = session(conversation())
         assert session.report.failures == 0
-    memory.close()
     return str(view[2]["content"])
 
 
@@ -62,11 +58,7 @@ def test_each_large_result_is_asked_about_once(tmp_path: Path) -> None:
         asked.append(text)
         return "a line"
 
-    call = {"id": "c2", "type": "function", "function": {"name": "count", "arguments": "{}"}}
-    more = [
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c2", "content": "counted some rows\n" * 40},
-    ]
+    more = chat_step("c2", "count", {}, "counted some rows\n" * 40)
     for _ in range(2):
         with Hippocampus(tmp_path, summarise=summarise) as memory, memory.session("s") as session:
             session([*conversation(), *more])

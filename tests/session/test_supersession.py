@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import PROMPT, no_fallback
+from conversations import PROMPT, managed, no_fallback
 
 from hippocampus import Hippocampus, Policy, PolicyError
 from hippocampus.entries.entry import ID_CHARACTERS
@@ -49,11 +49,9 @@ def superseded(
     folder: Path, items: list[Item], policy: Policy, idle_seconds: float = 3_600
 ) -> list[bool]:
     """Say of each result whether its entry tells that something newer stands for it."""
-    memory = Hippocampus(folder, policy=policy, prices=TABLES["anthropic-5m"])
-    with memory.session("s") as session, no_fallback():
+    with managed(folder, policy=policy, prices=TABLES["anthropic-5m"]) as session:
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end], idle_seconds=idle_seconds)
-    memory.close()
     blocks = [each["content"][0] for each in view if isinstance(each["content"], list)]
     results = [each for each in blocks if each["type"] == "tool_result"]
     return ["superseded at turn" in str(each["content"]) for each in results]
@@ -119,12 +117,10 @@ def test_a_failed_call_stands_for_no_good_result(tmp_path: Path, mode: str) -> N
 
 def test_a_superseded_page_comes_back_byte_for_byte(tmp_path: Path) -> None:
     items = conversation(SESSION)
-    memory = Hippocampus(tmp_path, policy="browser")
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy="browser") as session:
         for end in range(1, len(items) + 1, 2):
             session(items[:end], idle_seconds=3_600)
         kept = [session.entries.content(entry.id) for entry in session.entries]
-    memory.close()
     assert kept[:3] == [text for _, _, text in SESSION[:3]]
 
 
@@ -190,11 +186,9 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
 
 def test_a_result_is_associated_with_the_one_that_it_replaces(tmp_path: Path) -> None:
     steps = [("browser_snapshot", {}, page(name)) for name in ("lamps", "basket")]
-    memory = Hippocampus(tmp_path, policy="browser", prices=TABLES["anthropic-5m"])
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy="browser", prices=TABLES["anthropic-5m"]) as session:
         items = conversation(steps + SESSION[:2])
         for end in range(1, len(items) + 1, 2):
             session(items[:end], idle_seconds=3_600)
         first, second, *_ = session.entries
-    memory.close()
     assert second.modifiers.associations == [first.id]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from conversations import chat_step
 
 from hippocampus.formats.conversation import Message
 from hippocampus.formats.reader import read
@@ -22,12 +23,7 @@ SOURCE = "".join(f"def room_{n}(guests):\n    return guests + {n}\n\n" for n in 
 def talk(*steps: tuple[str, dict[str, Any], str]) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = [{"role": "user", "content": "Mend the rooms."}]
     for number, (tool, arguments, result) in enumerate(steps):
-        function = {"name": tool, "arguments": json.dumps(arguments)}
-        call = {"id": f"c{number}", "type": "function", "function": function}
-        items += [
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "tool_call_id": f"c{number}", "content": result},
-        ]
+        items += chat_step(f"c{number}", tool, arguments, result)
     return items
 
 

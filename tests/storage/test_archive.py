@@ -270,11 +270,9 @@ def test_a_damaged_row_is_left_out_and_archiving_goes_on(
         "its conversation is damaged" in each
         for each in problems(DirectoryState(StateDir(tmp_path)))
     )
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         session(items)
         assert session.report.failures == 0
-    memory.close()
     assert conversation(tmp_path, "s").items == items
 
 

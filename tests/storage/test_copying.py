@@ -41,9 +41,7 @@ def took_turns(state: str | Path, calls: int, tenant: str = "", name: str = "s")
     items = reading(calls)
     items[2]["content"] = "\x00 odd \udfff\n" * 400
     with (
-        contextlib.closing(
-            Hippocampus(state, policy=EAGER, tenant=tenant, deadline_seconds=60.0)
-        ) as memory,
+        Hippocampus(state, policy=EAGER, tenant=tenant, deadline_seconds=60.0) as memory,
         memory.session(name, agent="ann") as session,
         no_fallback(),
     ):
@@ -183,10 +181,7 @@ def test_facts_go_along_both_ways_with_what_has_changed_since(
     one, two = tmp_path / "one", tmp_path / "two"
     address, tenant = postgres.address, env["HIPPOCAMPUS_TENANT"]
     near = lambda texts: [[1.0, len(text), 0.5] for text in texts]  # noqa: E731
-    with (
-        contextlib.closing(Hippocampus(one)) as memory,
-        Facts(StateDir(one).database, embed=near) as facts,
-    ):
+    with Hippocampus(one) as memory, Facts(StateDir(one).database, embed=near) as facts:
         with memory.session("s") as session:
             session([{"role": "user", "content": "I prefer green tea. I live in Paris."}])
         facts.remember("My sister Ann lives in Rome.", agent="bob", tags=["odd \x00"])
@@ -207,7 +202,7 @@ def test_facts_go_along_both_ways_with_what_has_changed_since(
         with Facts(StateDir(two).database) as back:
             assert everything(back) == everything(facts)
             assert back.check() == []
-        with contextlib.closing(Hippocampus(address, tenant=tenant)) as worker:
+        with Hippocampus(address, tenant=tenant) as worker:
             assert worker.unconsolidated() == []
             assert worker.consolidate("s")[0].kept == ()
             worker.facts.remember("My badge has the number 4711.")

@@ -108,10 +108,8 @@ def test_a_store_with_encrypted_payloads_is_not_opened_without_its_key(tmp_path,
 
 def test_a_memory_is_not_opened_without_the_key_of_its_payloads(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, own := key())
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER) as memory, memory.session("s") as session:
         session(reading(2))
-    memory.close()
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     monkeypatch.delenv(VARIABLE)
     with pytest.raises(SealedError, match="not opened without its key"):
@@ -164,7 +162,7 @@ def test_an_open_store_that_another_process_encrypts_takes_nothing_without_the_k
 
 def test_every_file_of_a_sealed_directory_that_has_words_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, key())
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         session = memory.session("s")
         items = [{"role": "user", "content": "My manager is Zanzibar."}, *reading(3)[1:]]
         items[1]["tool_calls"][0]["function"]["arguments"] = json.dumps({"path": "zanzibar.py"})
@@ -216,7 +214,7 @@ def test_a_server_takes_no_payload_without_the_key_of_the_others(postgres, monke
 
 def test_a_payload_on_a_server_is_encrypted_when_it_is_put_again(postgres, monkeypatch):
     tenant = uuid.uuid4().hex
-    with contextlib.closing(Hippocampus(postgres.address, tenant=tenant, strict=True)) as memory:
+    with Hippocampus(postgres.address, tenant=tenant, strict=True) as memory:
         name = memory._store.put(WORDS)
         monkeypatch.setenv(VARIABLE, key())
         assert memory._store.get(name) == WORDS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 
@@ -69,7 +68,7 @@ def test_what_goes_out_comes_in_unchanged(used: Path, tmp_path: Path, options: t
         == f"0 entries added, 0 changed, {len(before)} as they were\n"
     )
     assert documents(DirectoryState(StateDir(used))) == before
-    with contextlib.closing(Hippocampus(tmp_path / "other")) as memory:
+    with Hippocampus(tmp_path / "other") as memory:
         with memory.session("log"):
             pass
         assert entries(tmp_path / "other", "--import", file).exit_code == 0
@@ -89,7 +88,7 @@ def test_an_edit_of_the_file_changes_the_session(used: Path, tmp_path: Path) -> 
     file = tmp_path / "one.yaml"
     file.write_text(yaml.safe_dump(first), "utf-8")
     assert entries(used, "--import", file).stdout.startswith("0 entries added, 1 changed")
-    with contextlib.closing(Hippocampus(used, policy=EAGER)) as memory:
+    with Hippocampus(used, policy=EAGER) as memory:
         session = memory.session("log")
         session(reading(4))
         found = {each.id: each for each in session.entries}
@@ -109,7 +108,7 @@ def test_an_entry_of_another_tool_is_recalled_as_its_summary(used: Path, tmp_pat
     file.write_text(json.dumps({"hippocampus_entry": entry}), "utf-8")
     assert "session: no session is named" in entries(used, "--import", file).output
     assert entries(used, "--import", file, "--session", "log").stdout.startswith("1 entries added")
-    with contextlib.closing(Hippocampus(used)) as memory:
+    with Hippocampus(used) as memory:
         assert memory.session("log").recall("ctx_001") == "Dashboard: 19 users, settings open"
     assert "ctx_001" in entries(used, "--session", "log").stdout
     assert "ctx_001" not in entries(used, "--session", "other").stdout

@@ -133,12 +133,10 @@ def test_a_link_is_not_written_through(tmp_path: Path) -> None:
     for each in (state.database, state.memory_lock):
         each.unlink(missing_ok=True)
         each.symlink_to(target)
-        memory = Hippocampus(state.root, policy=EAGER)
-        with memory.session("s") as session:
+        with Hippocampus(state.root, policy=EAGER) as memory, memory.session("s") as session:
             session(reading(1))
             with contextlib.suppress(RecallError, StoreError):
                 session.recall(query="row")
-        memory.close()
         assert target.read_bytes() == b"theirs"
         each.unlink(missing_ok=True)
 

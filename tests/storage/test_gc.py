@@ -266,11 +266,9 @@ def words_gone(state: Path, rules: GcRules, started: float | None = None) -> lis
 
 def a_session(state: Path, name: str) -> None:
     """A session whose one result is pinned and archived."""
-    memory = Hippocampus(state, policy=EAGER)
-    with memory.session(name) as session:
+    with Hippocampus(state, policy=EAGER) as memory, memory.session(name) as session:
         session(reading(1))
         session.pin(session.entries[0].id)
-    memory.close()
 
 
 def test_conversations_go_by_age_and_what_is_pinned_stays(state: Path) -> None:
@@ -299,10 +297,8 @@ def test_a_session_that_was_active_since_keeps_its_words(state: Path) -> None:
 
 
 def test_nothing_that_a_tool_returned_is_left_beside_the_entries(state: Path) -> None:
-    memory = Hippocampus(state, policy=EAGER)
-    with memory.session("s") as session:
+    with Hippocampus(state, policy=EAGER) as memory, memory.session("s") as session:
         session(reading(1))
-    memory.close()
     run(state, GcRules(max_age_days=0))
     words_gone(state, GcRules(max_age_days=0))
     files = [path for path in state.rglob("*") if path.is_file()]
@@ -344,7 +340,7 @@ def test_conversations_of_the_proxy_go_by_age(tmp_path: Path) -> None:
 
 def test_the_words_of_sessions_on_a_server_go_by_age_too(postgres: Server) -> None:
     with contextlib.closing(state_of(postgres.address, uuid.uuid4().hex)) as state:
-        with contextlib.closing(Hippocampus(state, policy=EAGER)) as memory:
+        with Hippocampus(state, policy=EAGER) as memory:
             memory.session("old")(reading(1))
             memory.session("new")(reading(1))
         with contextlib.closing(state.database()) as db:

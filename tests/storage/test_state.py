@@ -287,7 +287,7 @@ def test_the_raw_conversation_goes_on_in_whichever_run(state: StateStore) -> Non
 def test_a_folder_whose_name_is_no_utf_8_is_a_state(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"caf\xe9")
     items = [{"role": "user", "content": "I prefer dark themes in every editor."}]
-    with contextlib.closing(Hippocampus(folder)) as memory, memory.session("s") as session:
+    with Hippocampus(folder) as memory, memory.session("s") as session:
         session(items)
         assert not session.report.failures
         memory.facts.remember("I prefer green tea.")
@@ -307,7 +307,7 @@ def test_the_end_of_a_session_writes_four_times(tmp_path: Path) -> None:
         return sum(frame[8:16] == log[16:24] and any(frame[4:8]) for frame in frames)
 
     with (
-        contextlib.closing(Hippocampus(tmp_path)) as memory,
+        Hippocampus(tmp_path) as memory,
         contextlib.closing(DirectoryState(state).database()),
     ):
         session = memory.session("s")

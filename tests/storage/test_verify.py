@@ -101,12 +101,10 @@ def test_what_only_costs_space_is_a_note(state: StateDir) -> None:
 
 def test_a_store_of_the_hosts_is_verified(tmp_path: Path) -> None:
     store = MemoryStore()
-    memory = Hippocampus(tmp_path, policy=EAGER, store=store)
-    with memory.session("s") as session:
+    with Hippocampus(tmp_path, policy=EAGER, store=store) as memory, memory.session("s") as session:
         session(reading(3))
         first = session.report.records()[0]
         assert session.entries.text(first.entry.id)
-    memory.close()
     assert not (tmp_path / "contents").exists()
     assert verify(DirectoryState(StateDir(tmp_path)), store) == []
     store.delete(first.content)

@@ -106,7 +106,7 @@ def exported(folder: Path) -> Path:
 def with_source(folder: Path) -> None:
     """Make the directory to copy from."""
     if not source(folder).exists():
-        with contextlib.closing(Hippocampus(source(folder))) as memory:
+        with Hippocampus(source(folder)) as memory:
             for number in range(SESSIONS):
                 with memory.session(f"s{number}") as session:
                     session(conversation(3, 1 + 50 * number))

@@ -16,6 +16,7 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import hypothesis
+from conversations import chat_step
 from hypothesis import HealthCheck, Phase, given, settings
 
 from hippocampus.errors import RecallError
@@ -171,13 +172,8 @@ def conversation(text: str) -> None:
     with fresh_session(EAGER, PRICES) as session:
         for turn in range(9):
             given = {"path": f"{turn}.txt"} | ({"content": text} if turn == 1 else {})
-            called = {"name": "run", "arguments": json.dumps(given)}
-            call = {"id": f"c{turn}", "type": "function", "function": called}
             printed = text if turn in {0, 3} else f"done {turn}"
-            items += (
-                {"role": "assistant", "content": None, "tool_calls": [call]},
-                {"role": "tool", "tool_call_id": f"c{turn}", "content": printed},
-            )
+            items += chat_step(f"c{turn}", "run", given, printed)
             view = session([*items])
             assert not unpaired(read(view))
             assert len(json.dumps(view)) <= len(json.dumps(items)) + 2_000

@@ -7,7 +7,6 @@ latencies, memory, size. Times of one process alone are CPU time, which other pr
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import multiprocessing
 import random
@@ -140,7 +139,7 @@ def together(folder: Path, processes: int, threads: int, seconds: float) -> dict
     found = [Work(**each) for done, _ in reports for each in done]
     for each in running:
         each.join()
-    with contextlib.closing(Hippocampus(folder)) as memory:
+    with Hippocampus(folder) as memory:
         facts = len(memory.facts.memories())
     took = [second for each in found for second in each.seconds]
     errors = [text for each in found for text in each.errors]
@@ -212,7 +211,7 @@ def many_sessions(folder: Path, sessions: int) -> dict[str, Any]:
     """Make many short sessions in one store; opening one at the end must cost what it did at first."""
     rng = random.Random(2)
     opened = []
-    with contextlib.closing(Hippocampus(folder)) as memory:
+    with Hippocampus(folder) as memory:
         for number in range(sessions):
             items: list[Any] = [{"role": "user", "content": "Look at the logs."}]
             step(items, 0, rows(rng, 40))

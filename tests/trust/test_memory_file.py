@@ -20,7 +20,7 @@ BY_HAND = "- My boat is blue.\n"
 
 
 def memory_of(folder, said=SAID, name="s"):
-    with contextlib.closing(Hippocampus(folder)) as memory, memory.session(name) as session:
+    with Hippocampus(folder) as memory, memory.session(name) as session:
         session([{"role": "user", "content": f"Always remember: {each}"} for each in said])
 
 

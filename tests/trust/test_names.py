@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import factual
+from conversations import chat_step
 from trust.crashes import rows
 
 from hippocampus import Hippocampus
@@ -14,17 +13,13 @@ NAMES = (SESSION, AGENT, "anna", "larsen", "olsen")
 
 
 def items(number):
-    call = {"id": "c1", "type": "function", "function": {"name": "run", "arguments": "{}"}}
-    return [
-        {"role": "user", "content": "Always remember: the build needs Java 21. I prefer tabs."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": rows(number)},
-    ]
+    said = "Always remember: the build needs Java 21. I prefer tabs."
+    return [{"role": "user", "content": said}, *chat_step("c1", "run", {}, rows(number))]
 
 
 def test_no_view_recall_or_memory_tool_names_another_session_or_agent(tmp_path):
     answers = []
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         with memory.session(f"{AGENT}/{SESSION}") as session:
             session(items(1))
             session.state("half of it is done")

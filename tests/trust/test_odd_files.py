@@ -30,7 +30,7 @@ NAMES = (
 
 def used(state: Path) -> None:
     """Take some turns, end the session, and read what people edit."""
-    with contextlib.closing(Hippocampus(state, policy=EAGER)) as memory:
+    with Hippocampus(state, policy=EAGER) as memory:
         session = memory.session("s")
         session(reading(2))
         session(reading(3))
@@ -45,7 +45,7 @@ def used(state: Path) -> None:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     state = tmp_path_factory.mktemp("made") / "state"
-    with contextlib.closing(Hippocampus(state)) as memory:
+    with Hippocampus(state) as memory:
         with memory.session("s") as session:
             session([{"role": "user", "content": "I am allergic to nuts."}, *reading(1)[1:]])
             session(reading(3, lines=4_000))
@@ -126,7 +126,7 @@ def test_a_schema_with_damaged_bytes_stops_no_agent(
     for more in ("-wal", "-shm"):
         (state / f"{name}{more}").unlink(missing_ok=True)
     messages = reading(2)
-    with contextlib.closing(Hippocampus(state)) as memory:
+    with Hippocampus(state) as memory:
         assert memory.session("s")(messages) == messages
     assert [each for each in examine(DirectoryState(StateDir(state))) if each.is_fault]
 

@@ -89,7 +89,7 @@ def test_after_a_power_cut_facts_and_states_are_there_and_the_next_call_stores_t
 ):
     left = cut(cuts / str(turn), seed)
     items = conversation(TURNS)[: 2 * turn + 1]
-    with contextlib.closing(Hippocampus(left)) as memory:
+    with Hippocampus(left) as memory:
         for number in range(1, turn + 1):
             [fact, *_] = memory.facts.recall(f"port of host {number}")
             assert str(8000 + number) in fact.memory.content
@@ -114,7 +114,7 @@ def test_facts_wait_for_the_disk_without_the_lock_and_turns_do_not(tmp_path, mon
             other.execute("BEGIN IMMEDIATE")
         synced.append(Path(f"/proc/self/fd/{file}").readlink())
 
-    with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("s") as session:
+    with Hippocampus(tmp_path) as memory, memory.session("s") as session:
         memory.facts.recall("ports")
         monkeypatch.setattr(os, "fsync", sync)
         session(conversation(1))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 from hippocampus import Hippocampus
 from hippocampus.facts.exchange import import_file
 from hippocampus.storage.state_dir import StateDir
@@ -20,7 +18,7 @@ def cloned(folder):
 def test_a_shipped_line_is_no_fact_and_reaches_no_view(tmp_path):
     state = cloned(tmp_path)
     view = ""
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         for name in ("one", "two", "three"):
             with memory.session(name) as session:
                 view += str(session([{"role": "user", "content": "I prefer tabs. Run the build."}]))
@@ -34,7 +32,7 @@ def test_a_shipped_line_is_no_fact_and_reaches_no_view(tmp_path):
 def test_a_line_with_the_mark_of_a_fact_changes_nothing(tmp_path):
     """As one that a pull of a repository brings after this memory wrote the file."""
     state = cloned(tmp_path)
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         with memory.session("one") as session:
             session([{"role": "user", "content": "I prefer tabs."}])
         before = memory.facts.memories()
@@ -47,6 +45,6 @@ def test_a_line_with_the_mark_of_a_fact_changes_nothing(tmp_path):
 
 def test_the_user_may_import_shipped_lines(tmp_path):
     state = cloned(tmp_path)
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         import_file(memory.facts, state.memory_file())
         assert any("curl" in each.content for each in memory.facts.memories(kind="fact"))

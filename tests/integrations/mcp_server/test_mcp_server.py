@@ -7,12 +7,11 @@ import json
 import os
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +21,11 @@ pytest.importorskip("mcp")
 
 import httpx2
 from commands import run
-from conversations import EAGER, reading
+from conversations import EAGER, chat_step, reading
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from postgres_server import Server
-from states import activity
+from states import activity, execute
 
 from hippocampus import Hippocampus, __version__
 from hippocampus.cli.fact_database import OWN_AGENT
@@ -36,6 +35,7 @@ from hippocampus.session.resources import ToolReport
 from hippocampus.storage.state import DirectoryState, state_of
 from hippocampus.storage.state_dir import StateDir
 
+pytestmark = pytest.mark.anyio
 COMMAND = [sys.executable, "-m", "hippocampus", "mcp"]
 HIPPO = {
     "remember_facts",
@@ -54,13 +54,18 @@ BEGIN = {
 ROWS = "\n".join(f'{{"row": {number}, "city": "town-{number:04}"}}' for number in range(400))
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
 @asynccontextmanager
 async def opened(
     state: Path, agent: str = "", profile: str = "hippocampus"
 ) -> AsyncIterator[Client]:
     """Yield a client of a server in this process."""
     facts = Facts(StateDir(state).database, agent=agent or OWN_AGENT)
-    with facts, closing(Hippocampus(state, agent=agent)) as memory:
+    with facts, Hippocampus(state, agent=agent) as memory:
         tools = mcp_server.Tools(DirectoryState(StateDir(state)), memory, facts, agent)
         async with Client(mcp_server.server(tools, profile)) as client:
             yield client
@@ -113,59 +118,35 @@ def text_of(result: Any) -> str:
 
 def stored_entry(state: Path, session: str = "s1", agent: str = "") -> str:
     """Leave a session with one entry in a state directory; return the entry's id."""
-    memory = Hippocampus(state, policy=EAGER, agent=agent)
-    with memory.session(session) as opened:
-        opened(
-            [
-                {"role": "user", "content": "Which towns are there?"},
-                {
-                    "role": "assistant",
-                    "content": None,
-                    "tool_calls": [
-                        {
-                            "id": "c1",
-                            "type": "function",
-                            "function": {"name": "list_towns", "arguments": "{}"},
-                        }
-                    ],
-                },
-                {"role": "tool", "tool_call_id": "c1", "content": ROWS},
-            ]
-        )
+    with Hippocampus(state, policy=EAGER, agent=agent) as memory, memory.session(session) as opened:
+        asked = {"role": "user", "content": "Which towns are there?"}
+        opened([asked, *chat_step("c1", "list_towns", {}, ROWS)])
         (entry,) = opened.entries
-    memory.close()
     return entry.id
 
 
-def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> None:
+async def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> None:
     entry_id = stored_entry(state, agent="ann")
-
-    async def talk() -> None:
-        async with stdio(state, "--agent", "ann") as client:
-            found = await client.call_tool("recall", {"entry_id": entry_id, "lines": [7, 8]})
-            assert "town-0006" in text_of(found)
-            loose = await client.call_tool("recall", {"entry_id": entry_id, "lines": "7-8"})
-            assert text_of(loose) == text_of(found)
-            searched = await client.call_tool("recall", {"query": "town-0311"})
-            assert "town-0311" in text_of(searched)
-            # What another process has stored since.
-            with (
-                closing(Hippocampus(state, policy=EAGER)) as memory,
-                memory.session("s1") as session,
-            ):
-                noted = session.state("migrating the towns")
-            found = await client.call_tool("recall", {"entry_id": noted, "head": 5})
-            assert text_of(found) == "migrating the towns"
-            unknown = await client.call_tool("recall", {"entry_id": "zzzzzzzz"})
-            assert "zzzzzzzz" in text_of(unknown)
-            status = json.loads(text_of(await client.call_tool("session_status", {})))
-            assert status["session"] == "s1"
-            assert status["entries"] == 2
-            assert [entry["id"] for entry in status["newest"]] == [noted, entry_id]
-            resource = await client.read_resource(f"hippocampus://entries/{entry_id}")
-            assert resource.contents[0].text == ROWS
-
-    asyncio.run(talk())
+    async with stdio(state, "--agent", "ann") as client:
+        found = await client.call_tool("recall", {"entry_id": entry_id, "lines": [7, 8]})
+        assert "town-0006" in text_of(found)
+        loose = await client.call_tool("recall", {"entry_id": entry_id, "lines": "7-8"})
+        assert text_of(loose) == text_of(found)
+        searched = await client.call_tool("recall", {"query": "town-0311"})
+        assert "town-0311" in text_of(searched)
+        # What another process has stored since.
+        with Hippocampus(state, policy=EAGER) as memory, memory.session("s1") as session:
+            noted = session.state("migrating the towns")
+        found = await client.call_tool("recall", {"entry_id": noted, "head": 5})
+        assert text_of(found) == "migrating the towns"
+        unknown = await client.call_tool("recall", {"entry_id": "zzzzzzzz"})
+        assert "zzzzzzzz" in text_of(unknown)
+        status = json.loads(text_of(await client.call_tool("session_status", {})))
+        assert status["session"] == "s1"
+        assert status["entries"] == 2
+        assert [entry["id"] for entry in status["newest"]] == [noted, entry_id]
+        resource = await client.read_resource(f"hippocampus://entries/{entry_id}")
+        assert resource.contents[0].text == ROWS
 
 
 @pytest.mark.parametrize(
@@ -175,25 +156,20 @@ def test_a_stored_payload_is_recalled_over_stdio_by_its_lines(state: Path) -> No
         ("another", "", "no session with 'another'"),
     ],
 )
-def test_a_session_that_cannot_be_read_has_no_figures_and_is_not_made(
+async def test_a_session_that_cannot_be_read_has_no_figures_and_is_not_made(
     state: Path, session_id: str, damage: str, problem: str
 ) -> None:
     stored_entry(state)
-    with closing(sqlite3.connect(StateDir(state).database)) as db, db:
-        db.execute(damage)
-
-    async def talk() -> None:
-        async with opened(state) as client:
-            found = await client.call_tool("session_status", {"session_id": session_id})
-            assert found.is_error
-            assert problem in text_of(found)
-
-    asyncio.run(talk())
+    execute(state, damage)
+    async with opened(state) as client:
+        found = await client.call_tool("session_status", {"session_id": session_id})
+        assert found.is_error
+        assert problem in text_of(found)
     assert len(activity(state)) == 1
 
 
 def test_the_figures_of_a_session_are_those_of_the_command(state: Path) -> None:
-    with closing(Hippocampus(state, policy=EAGER, model="claude-opus-4-5")) as memory:
+    with Hippocampus(state, policy=EAGER, model="claude-opus-4-5") as memory:
         session = memory.session("s1")
         for end in range(2, 9, 2):
             session(reading(8)[:end])
@@ -215,20 +191,16 @@ def test_the_figures_of_a_session_are_those_of_the_command(state: Path) -> None:
     assert differ == {"raw_tokens", "sent_tokens"}  # of its last list, and of all of them
 
 
-def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
+async def test_an_id_in_brackets_names_the_session_that_has_it(state: Path) -> None:
     earlier, _ = stored_entry(state, "s1"), stored_entry(state, "s2")
-
-    async def talk() -> None:
-        async with opened(state) as client:
-            asked = {"query": "town-0311", "session_id": "s1"}
-            assert earlier in text_of(await client.call_tool("recall", asked))
-            gone = await client.call_tool("recall", asked | {"session_id": "s3"})
-            assert "no session with 's3'" in text_of(gone)
-            written = f"[{earlier.upper()} · list_towns"
-            found = await client.call_tool("recall", {"entry_id": written, "lines": [7, 8]})
-            assert "town-0006" in text_of(found)
-
-    asyncio.run(talk())
+    async with opened(state) as client:
+        asked = {"query": "town-0311", "session_id": "s1"}
+        assert earlier in text_of(await client.call_tool("recall", asked))
+        gone = await client.call_tool("recall", asked | {"session_id": "s3"})
+        assert "no session with 's3'" in text_of(gone)
+        written = f"[{earlier.upper()} · list_towns"
+        found = await client.call_tool("recall", {"entry_id": written, "lines": [7, 8]})
+        assert "town-0006" in text_of(found)
 
 
 @pytest.mark.parametrize(
@@ -280,81 +252,66 @@ def test_one_agent_does_not_recall_the_payloads_of_another(state: Path) -> None:
         asyncio.run(talk(agent))
 
 
-def test_memories_are_kept_apart_by_agent_and_by_scope(state: Path) -> None:
-    async def talk() -> None:
-        async with opened(state, "ann") as ann, opened(state) as client:
-            await ann.call_tool("remember", {"text": "I like green tea."})
-            assert "green" in text_of(await ann.call_tool("search_memory", {"query": "tea"}))
-            await client.call_tool("remember", {"text": "I like black tea.", "scope": "work"})
-            own = text_of(await client.call_tool("search_memory", {"query": "tea"}))
-            assert "black" in own
-            assert "green" not in own
-            for scope in ("work", "home"):
-                given = {"query": "tea", "scope": scope}
-                found = text_of(await client.call_tool("search_memory", given))
-                assert ("black" in found) == (scope == "work")
-
-    asyncio.run(talk())
+async def test_memories_are_kept_apart_by_agent_and_by_scope(state: Path) -> None:
+    async with opened(state, "ann") as ann, opened(state) as client:
+        await ann.call_tool("remember", {"text": "I like green tea."})
+        assert "green" in text_of(await ann.call_tool("search_memory", {"query": "tea"}))
+        await client.call_tool("remember", {"text": "I like black tea.", "scope": "work"})
+        own = text_of(await client.call_tool("search_memory", {"query": "tea"}))
+        assert "black" in own
+        assert "green" not in own
+        for scope in ("work", "home"):
+            given = {"query": "tea", "scope": scope}
+            found = text_of(await client.call_tool("search_memory", given))
+            assert ("black" in found) == (scope == "work")
 
 
-def test_blocks_are_tools_and_resources_by_key_and_scope(state: Path) -> None:
-    async def talk() -> None:
-        async with opened(state) as client:
-            await client.call_tool("append_block", {"key": "persona", "content": "a pilot"})
-            swap = {"key": "persona", "old_text": "pilot", "new_text": "sailor"}
-            await client.call_tool("replace_block", swap)
-            read = await client.call_tool("read_block", {"key": "persona"})
-            assert text_of(read) == "a sailor"
-            other = {"key": "my notes", "content": "a cook", "scope": "at work"}
-            await client.call_tool("append_block", other)
-            listed = {each.name: each.uri for each in (await client.list_resources()).resources}
-            assert listed["persona"] == "hippocampus://blocks/persona"
-            for key, text in (("persona", "a sailor"), ("my notes", "a cook")):
-                block = await client.read_resource(listed[key])
-                assert block.contents[0].text == text
-            templates = (await client.list_resource_templates()).resource_templates
-            assert [each.name for each in templates] == ["block", "entry"]
-            for missing in ("blocks/other", "blocks/my%20notes", "entries/zzzzzzzz", "[x"):
-                with pytest.raises(MCPError, match=r"there is no|has no session"):
-                    await client.read_resource(f"hippocampus://{missing}")
-
-    asyncio.run(talk())
+async def test_blocks_are_tools_and_resources_by_key_and_scope(state: Path) -> None:
+    async with opened(state) as client:
+        await client.call_tool("append_block", {"key": "persona", "content": "a pilot"})
+        swap = {"key": "persona", "old_text": "pilot", "new_text": "sailor"}
+        await client.call_tool("replace_block", swap)
+        read = await client.call_tool("read_block", {"key": "persona"})
+        assert text_of(read) == "a sailor"
+        other = {"key": "my notes", "content": "a cook", "scope": "at work"}
+        await client.call_tool("append_block", other)
+        listed = {each.name: each.uri for each in (await client.list_resources()).resources}
+        assert listed["persona"] == "hippocampus://blocks/persona"
+        for key, text in (("persona", "a sailor"), ("my notes", "a cook")):
+            block = await client.read_resource(listed[key])
+            assert block.contents[0].text == text
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [each.name for each in templates] == ["block", "entry"]
+        for missing in ("blocks/other", "blocks/my%20notes", "entries/zzzzzzzz", "[x"):
+            with pytest.raises(MCPError, match=r"there is no|has no session"):
+                await client.read_resource(f"hippocampus://{missing}")
 
 
-def test_the_prompt_loads_the_context(state: Path) -> None:
-    async def talk() -> None:
-        async with opened(state) as client:
-            [listed] = (await client.list_prompts()).prompts
-            empty = await client.get_prompt(listed.name)
-            assert empty.messages[0].content.text == "The memory is empty."
-            await client.call_tool("remember", {"text": "I prefer metric units."})
-            prompt = await client.get_prompt(listed.name, {"task": "units"})
-            assert prompt.messages[0].content.text.count("metric") == 1
-            with pytest.raises(MCPError, match="there is no prompt 'other'"):
-                await client.get_prompt("other")
-
-    asyncio.run(talk())
+async def test_the_prompt_loads_the_context(state: Path) -> None:
+    async with opened(state) as client:
+        [listed] = (await client.list_prompts()).prompts
+        empty = await client.get_prompt(listed.name)
+        assert empty.messages[0].content.text == "The memory is empty."
+        await client.call_tool("remember", {"text": "I prefer metric units."})
+        prompt = await client.get_prompt(listed.name, {"task": "units"})
+        assert prompt.messages[0].content.text.count("metric") == 1
+        with pytest.raises(MCPError, match="there is no prompt 'other'"):
+            await client.get_prompt("other")
 
 
 @pytest.mark.parametrize("text", ['{"error": "x"}', '{"error": "x", "message": "y"}', '{"error":'])
-def test_a_block_that_looks_like_an_error_is_read_as_it_is(state: Path, text: str) -> None:
-    async def talk() -> None:
-        async with opened(state) as client:
-            await client.call_tool("append_block", {"key": "persona", "content": text})
-            read = await client.call_tool("read_block", {"key": "persona"})
-            assert (text_of(read), read.is_error) == (text, False)
-
-    asyncio.run(talk())
+async def test_a_block_that_looks_like_an_error_is_read_as_it_is(state: Path, text: str) -> None:
+    async with opened(state) as client:
+        await client.call_tool("append_block", {"key": "persona", "content": text})
+        read = await client.call_tool("read_block", {"key": "persona"})
+        assert (text_of(read), read.is_error) == (text, False)
 
 
-def test_a_tool_of_another_profile_is_refused(state: Path) -> None:
-    async def talk() -> None:
-        async with opened(state, profile="recall") as client:
-            for name in ("remember", "remember_facts", "nothing"):
-                with pytest.raises(MCPError, match=f"there is no tool '{name}'"):
-                    await client.call_tool(name, {"text": "I like tea."})
-
-    asyncio.run(talk())
+async def test_a_tool_of_another_profile_is_refused(state: Path) -> None:
+    async with opened(state, profile="recall") as client:
+        for name in ("remember", "remember_facts", "nothing"):
+            with pytest.raises(MCPError, match=f"there is no tool '{name}'"):
+                await client.call_tool(name, {"text": "I like tea."})
 
 
 @pytest.mark.parametrize(
@@ -366,55 +323,46 @@ def test_a_tool_of_another_profile_is_refused(state: Path) -> None:
         ("hippocampus", set(mcp_server.PROFILES["hippocampus"])),
     ],
 )
-def test_one_profile_is_served_with_its_names(state: Path, profile: str, names: set[str]) -> None:
-    async def talk() -> None:
-        async with opened(state, profile=profile) as client:
-            assert client.server_info.version == __version__
-            tools = (await client.list_tools()).tools
-            assert {each.name for each in tools} == names
-            for each in tools:
-                assert each.description
-                assert each.annotations is not None
-                assert each.meta["anthropic/maxResultSizeChars"] == 200_000
-                assert "agent_id" not in each.input_schema["properties"]
-
-    asyncio.run(talk())
-
-
-def test_the_tools_of_hippo_take_its_arguments_and_refuse_what_is_too_long(state: Path) -> None:
-    async def talk() -> None:
-        async with opened(state, profile="hippo") as client:
-            kept = {"content": "minutes of the meeting", "metadata": {"room": 4}}
-            assert not (await client.call_tool("store_memory", kept)).is_error
-            await client.call_tool("remember_facts", {"text": "Our meeting room is 4."})
-            both = await client.call_tool("recall_memories", {"query": "meeting", "limit": 50})
-            facts = await client.call_tool("recall_memories", {"query": "meeting", "kind": "fact"})
-            assert "minutes" in text_of(both)
-            assert "minutes" not in text_of(facts)
-            long = await client.call_tool("remember_facts", {"text": "x" * 10_001})
-            assert long.is_error
-            described = {"description": "minutes of the meeting", "threshold": 0.7}
-            assert "Deleted 1" in text_of(await client.call_tool("forget_memory", described))
-
-    asyncio.run(talk())
+async def test_one_profile_is_served_with_its_names(
+    state: Path, profile: str, names: set[str]
+) -> None:
+    async with opened(state, profile=profile) as client:
+        assert client.server_info.version == __version__
+        tools = (await client.list_tools()).tools
+        assert {each.name for each in tools} == names
+        for each in tools:
+            assert each.description
+            assert each.annotations is not None
+            assert each.meta["anthropic/maxResultSizeChars"] == 200_000
+            assert "agent_id" not in each.input_schema["properties"]
 
 
-def test_scriptlings_tools_remember_forget_and_compact(state: Path) -> None:
-    async def talk() -> None:
-        async with opened(state, profile="scriptling") as client:
-            arguments = {"content": "Ann owns a boat", "type": "fact", "importance": 0.9}
-            said = text_of(await client.call_tool("remember", arguments))
-            memory_id = said.split("(id ")[1].split(")")[0]
-            assert "boat" in text_of(await client.call_tool("recall", {"query": "boat"}))
-            assert (
-                text_of(await client.call_tool("compact", {})) == '{"removed": 0, "remaining": 1}'
-            )
-            await client.call_tool("forget", {"id": memory_id})
-            assert (
-                text_of(await client.call_tool("compact", {})) == '{"removed": 0, "remaining": 0}'
-            )
+async def test_the_tools_of_hippo_take_its_arguments_and_refuse_what_is_too_long(
+    state: Path,
+) -> None:
+    async with opened(state, profile="hippo") as client:
+        kept = {"content": "minutes of the meeting", "metadata": {"room": 4}}
+        assert not (await client.call_tool("store_memory", kept)).is_error
+        await client.call_tool("remember_facts", {"text": "Our meeting room is 4."})
+        both = await client.call_tool("recall_memories", {"query": "meeting", "limit": 50})
+        facts = await client.call_tool("recall_memories", {"query": "meeting", "kind": "fact"})
+        assert "minutes" in text_of(both)
+        assert "minutes" not in text_of(facts)
+        long = await client.call_tool("remember_facts", {"text": "x" * 10_001})
+        assert long.is_error
+        described = {"description": "minutes of the meeting", "threshold": 0.7}
+        assert "Deleted 1" in text_of(await client.call_tool("forget_memory", described))
 
-    asyncio.run(talk())
+
+async def test_scriptlings_tools_remember_forget_and_compact(state: Path) -> None:
+    async with opened(state, profile="scriptling") as client:
+        arguments = {"content": "Ann owns a boat", "type": "fact", "importance": 0.9}
+        said = text_of(await client.call_tool("remember", arguments))
+        memory_id = said.split("(id ")[1].split(")")[0]
+        assert "boat" in text_of(await client.call_tool("recall", {"query": "boat"}))
+        assert text_of(await client.call_tool("compact", {})) == '{"removed": 0, "remaining": 1}'
+        await client.call_tool("forget", {"id": memory_id})
+        assert text_of(await client.call_tool("compact", {})) == '{"removed": 0, "remaining": 0}'
 
 
 @pytest.mark.slow
@@ -440,16 +388,13 @@ def test_clients_at_once_over_http_read_and_write_one_memory(state: Path) -> Non
 
 
 @pytest.mark.slow
-def test_servers_over_stdio_share_one_memory(state: Path) -> None:
+async def test_servers_over_stdio_share_one_memory(state: Path) -> None:
     async def one(number: int) -> None:
         async with stdio(state) as client:
             await client.call_tool("remember", {"text": f"Box {number} holds nails."})
             await client.call_tool("append_block", {"key": "boxes", "content": f"box {number}"})
 
-    async def talk() -> None:
-        await asyncio.gather(*(one(number) for number in range(3)))
-
-    asyncio.run(talk())
+    await asyncio.gather(*(one(number) for number in range(3)))
     with Facts(StateDir(state).database) as facts:
         assert len(facts.memories()) == 3
         block = facts.blocks.get("boxes")
@@ -619,7 +564,7 @@ def test_an_observer_that_fails_loses_no_answer(
             wrong = await client.call_tool("read_block", {})
             assert "key" in text_of(wrong)
 
-    with closing(Hippocampus(state, observers=[Broken()])) as memory:
+    with Hippocampus(state, observers=[Broken()]) as memory:
         asyncio.run(talk(memory))
     assert "not observed" in caplog.text
 
@@ -627,16 +572,9 @@ def test_an_observer_that_fails_loses_no_answer(
 def test_a_client_recalls_from_the_sessions_of_its_tenant_on_a_server(
     postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-    items: list[dict[str, Any]] = [
-        {"role": "user", "content": "Read it."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c1", "content": ROWS},
-    ]
+    items = [{"role": "user", "content": "Read it."}, *chat_step("c1", "read", {}, ROWS)]
     with (
-        closing(
-            Hippocampus(postgres.address, tenant="acme", policy=EAGER, deadline_seconds=30.0)
-        ) as memory,
+        Hippocampus(postgres.address, tenant="acme", policy=EAGER, deadline_seconds=30.0) as memory,
         memory.session("s") as session,
     ):
         session(items)
@@ -658,7 +596,7 @@ def test_a_client_recalls_from_the_sessions_of_its_tenant_on_a_server(
     assert '"row": 217' in served
     assert "green tea" in served
     state = state_of(postgres.address, "apex")
-    with closing(Hippocampus(state)) as memory:
+    with Hippocampus(state) as memory:
         tools = mcp_server.Tools(state, memory, memory.facts)
         served = asyncio.run(recalled(mcp_server.server(tools)))
     assert "this memory has no session" in served
