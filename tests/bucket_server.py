@@ -15,9 +15,11 @@ class Bucket:
         self.server.start()
         _, port = self.server.get_host_and_port()
         self.address = f"http://127.0.0.1:{port}"
-        # The state of its servers is one for the process.
-        httpx2.post(f"{self.address}/moto-api/reset").raise_for_status()
         self.client = boto3.client("s3", endpoint_url=self.address, region_name="us-east-1")
+
+    def empty(self) -> None:
+        """Take all objects away."""
+        httpx2.post(f"{self.address}/moto-api/reset").raise_for_status()
         self.client.create_bucket(Bucket="payloads")
 
     def objects(self) -> dict[str, bytes]:

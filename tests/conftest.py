@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
 import os
@@ -57,6 +56,11 @@ QUICK = (
 )
 """Rooms and files whose tests start no process; `-m quick` collects no others."""
 
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_REGION": "us-east-1",
+}
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 2 << 30
 
@@ -65,7 +69,9 @@ def pytest_configure() -> None:
     """Make temporary files in memory where there is room, so that no test waits for a disk.
 
     Bytecode is kept, whatever the environment wants: a hundred processes would compile the package.
+    The garbage collector looks for cycles less often: tests make few, and it takes its time.
     """
+    gc.set_threshold(100_000, 20)
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
@@ -183,18 +189,25 @@ def state(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    """Yield a bucket `payloads` of an S3 server that the environment names."""
+@pytest.fixture(scope="session")
+def bucket_server() -> Iterator[Bucket]:
     pytest.importorskip("obstore")
     pytest.importorskip("moto.server")
     from bucket_server import Bucket
 
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-    monkeypatch.setenv("AWS_REGION", "us-east-1")
-    made = Bucket()
-    monkeypatch.setenv("AWS_ENDPOINT", made.address)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in CREDENTIALS.items():
+            patch.setenv(name, value)
+        made = Bucket()
     yield made
-    with contextlib.suppress(Exception):
-        made.server.stop()
+    made.server.stop()
+
+
+@pytest.fixture
+def bucket(bucket_server: Bucket, monkeypatch: pytest.MonkeyPatch) -> Bucket:
+    """Return an empty bucket `payloads` of an S3 server that the environment names."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT", bucket_server.address)
+    bucket_server.empty()
+    return bucket_server

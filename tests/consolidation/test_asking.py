@@ -178,11 +178,11 @@ def test_no_time_asks_no_model(make: Make) -> None:
 def test_a_prompt_is_bounded_and_has_the_newest_sentences(make: Make) -> None:
     model = Model()
     with make(complete=model).session("s") as session:
-        session([user(f"Message {number} of many, {'blah ' * 40}") for number in range(600)])
+        session([user(f"Message {number} of many, {'blah ' * 40}") for number in range(200)])
     for thread in threading.enumerate():  # a session's end does not wait for it
         if thread.name == "hippocampus-consolidation":
             thread.join(60)
     (prompt,) = model.prompts
     assert len(prompt) < PROMPT_CHARACTERS + 20_000
-    assert "Message 599 of many" in prompt
+    assert "Message 199 of many" in prompt
     assert "Message 3 of many" not in prompt

@@ -92,8 +92,11 @@ def test_an_end_does_not_wait_for_a_slow_model_and_its_facts_come_later(make: Ma
 
 
 def test_an_end_waits_seconds_for_a_locked_database_and_its_facts_come_later(
-    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("hippocampus.session.session.END_SECONDS", 0.3)
+    monkeypatch.setattr("hippocampus.consolidation.scheduler.END_SECONDS", 0.3)
+    monkeypatch.setattr("hippocampus.consolidation.deep.BATCH_SECONDS", 0.3)
     memory = make()
     session = memory.session("s")
     said = [user("I prefer green tea."), *call("1", "list", "{}", "lamps")]
@@ -103,7 +106,7 @@ def test_an_end_waits_seconds_for_a_locked_database_and_its_facts_come_later(
     started = time.monotonic()
     session.close([*said, assistant("Noted.")])
     memory.close()
-    assert time.monotonic() - started < 9
+    assert time.monotonic() - started < 5
     assert "session s: not consolidated yet" in caplog.text
     other.close()
     memory = make()

@@ -25,7 +25,7 @@ from consolidation import killing
 from consolidation.said import assistant, loading, user
 from consolidation.test_repeating import conversation, known
 from conversations import EAGER, reading
-from postgres_server import Server, running, wait_for
+from postgres_server import Server, wait_for
 
 from hippocampus import Hippocampus, StoreError
 from hippocampus.consolidation.housekeeping import defrag, undo
@@ -49,7 +49,7 @@ def tenant(monkeypatch: pytest.MonkeyPatch) -> str:
 def opened(server: Server, tenant: str, **options: Any) -> Iterator[Hippocampus]:
     """A memory that waits for a server on a busy machine."""
     given: dict[str, Any] = {"tenant": tenant, "deadline_seconds": 60.0, **options}
-    with contextlib.closing(Hippocampus(server.address, **given)) as memory:
+    with Hippocampus(server.address, **given) as memory:
         yield memory
 
 
@@ -159,9 +159,9 @@ def test_an_idle_session_is_claimed_by_one_worker_and_after_its_death_by_another
         session.release()
         assert memory.consolidate_idle() is None
         state = memory._resources.state
-        assert state.claimed(0.0, 2.0) == "s"  # and dies
+        assert state.claimed(0.0, 0.5) == "s"  # and dies
         assert other.consolidate_idle() is None
-        time.sleep(2.0)
+        time.sleep(0.5)
         outcome = other.consolidate_idle()
         assert outcome is not None
         assert outcome.finished
@@ -188,36 +188,15 @@ def test_a_command_consolidates_the_sessions_of_a_tenant(
     assert not list(tmp_path.iterdir())
 
 
-def test_two_watching_workers_consolidate_what_others_release(
-    postgres: Server, tenant: str, tmp_path: Path
-) -> None:
-    names = [f"s{number}" for number in range(6)]
-    command = [sys.executable, "-m", "hippocampus", "consolidate", postgres.address]
-    policy = tmp_path / "policy.yaml"
-    policy.write_text("extends: default\nconsolidation: {idle_minutes: 0}\n")
-    command += ["--tenant", tenant, "--watch", "--policy", str(policy)]
-    with opened(postgres, tenant) as memory, contextlib.ExitStack() as closing:
-        for name in names:
-            session = memory.session(name)
-            session([user(f"I prefer lamp {name} over all others."), assistant("Noted.")])
-            session.release()
-        for _ in range(2):
-            watcher = closing.enter_context(
-                subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            )
-            closing.callback(watcher.kill)
-        wait_for(lambda: memory.unconsolidated() == [], 60.0)
-        kept = [(each.content, each.encounters) for each in memory.facts.memories(kind="fact")]
-    assert sorted(kept) == [(f"I prefer lamp {name} over all others.", 1) for name in names]
-
-
 @contextlib.contextmanager
-def watching(state: str | Path, tenant: str = "") -> Iterator[subprocess.Popen[bytes]]:
+def watching(
+    state: str | Path, tenant: str = "", *options: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """Let a worker look for idle sessions twenty times a second."""
     program = (
         "from hippocampus.cli import housekeeping, main; housekeeping.POLL_SECONDS = 0.05; main()"
     )
-    command = [sys.executable, "-c", program, "consolidate", str(state), "--watch"]
+    command = [sys.executable, "-c", program, "consolidate", str(state), "--watch", *options]
     with subprocess.Popen(command, env=os.environ | {"HIPPOCAMPUS_TENANT": tenant}) as watcher:
         try:
             yield watcher
@@ -225,19 +204,36 @@ def watching(state: str | Path, tenant: str = "") -> Iterator[subprocess.Popen[b
             watcher.kill()
 
 
-def test_a_watching_worker_stays_connected(tenant: str) -> None:
+def test_two_watching_workers_consolidate_what_others_release_and_stay_connected(
+    postgres: Server, tenant: str, tmp_path: Path
+) -> None:
+    names = [f"s{number}" for number in range(6)]
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("extends: default\nconsolidation: {idle_minutes: 0}\n")
     own = "SELECT pid FROM pg_stat_activity WHERE usename = 'hippocampus'"
-    with running() as server, watching(server.address, tenant):
-        wait_for(lambda: server.execute(own), 60.0)
-        time.sleep(1.0)  # the connection that made the tables has ended
-        first = set(server.execute(own))
-        time.sleep(2.0)
-        assert first == set(server.execute(own))
+
+    def is_steady() -> bool:
+        first = set(postgres.execute(own))
+        time.sleep(0.5)
+        return len(first - others) > 1 and first == set(postgres.execute(own))
+
+    with opened(postgres, tenant) as memory, contextlib.ExitStack() as closing:
+        for name in names:
+            session = memory.session(name)
+            session([user(f"I prefer lamp {name} over all others."), assistant("Noted.")])
+            session.release()
+        others = set(postgres.execute(own))
+        for _ in range(2):
+            closing.enter_context(watching(postgres.address, tenant, "--policy", str(policy)))
+        wait_for(lambda: memory.unconsolidated() == [], 60.0)
+        kept = [(each.content, each.encounters) for each in memory.facts.memories(kind="fact")]
+        wait_for(is_steady, 60.0)
+    assert sorted(kept) == [(f"I prefer lamp {name} over all others.", 1) for name in names]
 
 
 def test_a_watching_worker_makes_no_directory_that_was_moved(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    with contextlib.closing(Hippocampus(path)) as memory:
+    with Hippocampus(path) as memory:
         session = memory.session("s")
         session(SAID)
         session.release()
@@ -313,7 +309,7 @@ def test_a_tenant_whose_key_is_missing_stops_no_other(
 
 
 def test_an_idle_session_of_a_directory_is_claimed_too(tmp_path: Path) -> None:
-    with contextlib.closing(Hippocampus(tmp_path, policy=loading(0, idle_minutes=0.0))) as memory:
+    with Hippocampus(tmp_path, policy=loading(0, idle_minutes=0.0)) as memory:
         session = memory.session("s")
         session(SAID)
         session.release()
@@ -366,11 +362,13 @@ def test_housekeeping_takes_a_server_as_it_takes_a_directory(
             assert list(contents.stored()) == []
 
 
-def test_facts_are_waited_for_no_longer_than_the_deadline_of_a_turn(tenant: str) -> None:
-    with running() as server, opened(server, tenant) as memory:
+def test_facts_are_waited_for_no_longer_than_the_deadline_of_a_turn(
+    postgres: Server, tenant: str
+) -> None:
+    with opened(postgres, tenant) as memory:
         memory.facts.remember("I prefer green tea.")
         started = time.monotonic()
-        with server.frozen(), bounded(0.25), pytest.raises(StoreError):
+        with postgres.frozen(), bounded(0.25), pytest.raises(StoreError):
             memory.facts.recall("tea")
         assert time.monotonic() - started < 5.0  # not the patience of a minute
 

@@ -8,7 +8,6 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-import tempfile
 import time
 from pathlib import Path
 
@@ -377,6 +376,7 @@ def test_a_file_that_cannot_be_written_can_be_searched(facts, monkeypatch):
     assert contents(facts.recall("tabs")) == ["use tabs"]
 
 
+@FILE
 @pytest.mark.parametrize("preset", ["hippo", "scriptling", "default"])
 def test_every_preset_ranks_the_match_first(opened, preset):
     facts = opened(settings=POLICIES[preset])
@@ -385,6 +385,7 @@ def test_every_preset_ranks_the_match_first(opened, preset):
     assert contents(facts.recall("name of the parrot", limit=1)) == ["the parrot is called Rex"]
 
 
+@FILE
 @pytest.mark.parametrize("preset", POLICIES)
 def test_a_context_load_begins_with_what_fits_the_prompt_under_every_preset(opened, preset):
     facts = opened(settings=POLICIES[preset])
@@ -634,40 +635,29 @@ def _write_many(path, name, count):
             facts.store(f"{name} wrote number {i}")
 
 
-def test_processes_write_at_once_without_loss(tmp_path):
+def test_processes_write_at_once_without_loss_and_one_that_is_killed_damages_nothing(tmp_path):
     path = tmp_path / "shared.db"
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_write_many, args=(path, f"p{n}", 60)) for n in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-        assert worker.exitcode == 0
-    with Facts(path) as facts:
-        assert len(facts.memories()) == 120
-        assert facts.check() == []
-
-
-def test_a_killed_writer_leaves_a_sound_file(tmp_path):
-    path = tmp_path / "killed.db"
-    context = multiprocessing.get_context("spawn")
-    worker = context.Process(target=_write_many, args=(path, "victim", 100_000))
-    worker.start()
-    while not (path.exists() and _count(path) > 20):
+    writer, victim = (
+        context.Process(target=_write_many, args=(path, name, count))
+        for name, count in (("writer", 60), ("victim", 100_000))
+    )
+    writer.start()
+    victim.start()
+    writer.join()
+    assert writer.exitcode == 0
+    while not _written(path, "victim"):
         time.sleep(0.02)
-    os.kill(worker.pid, signal.SIGKILL)
-    worker.join()
+    os.kill(victim.pid, signal.SIGKILL)
+    victim.join()
+    assert _written(path, "writer") == 60
     with Facts(path) as facts:
-        assert len(facts.memories()) > 20
         assert facts.check() == []
 
 
-def _count(path):
-    try:
-        with Facts(path) as facts:
-            return len(facts.memories())
-    except StoreError:
-        return 0
+def _written(path, name):
+    with Facts(path) as facts:
+        return len(facts.memories(containing=f"{name} wrote"))
 
 
 def test_two_handles_see_each_others_writes(opened):
@@ -684,10 +674,6 @@ def test_never_fading_and_other_types_are_policy():
         facts.store("rainy morning", type="gossip")
         clock[0] += 30 * 86_400
         assert contents(facts.recall("sunny rainy", limit=-1)) == ["sunny afternoon"]
-
-
-def test_importing_the_package_opens_nothing():
-    assert not list(Path(tempfile.gettempdir()).glob("hippocampus-facts*"))
 
 
 def test_an_old_value_is_found_as_of_its_time_however_long_ago(tmp_path: Path) -> None:
@@ -753,12 +739,14 @@ def test_a_restored_value_ends_the_one_that_replaced_it(facts, said):
     assert [each.content for each in facts.memories()] == [old.content]
 
 
+@FILE
 @pytest.mark.parametrize("line", ["[10:02] dave: {}", "Dave, 10:02: {}", "dave [10:02 AM]: {}"])
 def test_a_line_of_a_chat_is_no_preference(facts, line):
     [outcome] = facts.remember(line.format("my favourite team is Chelsea now"))
     assert (outcome.memory.type, outcome.memory.tags) == ("note", ("hearsay",))
 
 
+@FILE
 @pytest.mark.parametrize(
     ("text", "type_name"),
     [

@@ -160,7 +160,7 @@ def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
         process.kill()
     sizes = [0, 1]
     while sizes[-2] != sizes[-1]:
-        time.sleep(0.5)
+        time.sleep(0.2)
         sizes.append(sum(path.stat().st_size for path in ticks))
     assert sizes[-1] < 1_200
 

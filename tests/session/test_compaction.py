@@ -14,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import Rounds, any_rounds, growing, no_fallback, reading
+from conversations import (
+    Rounds,
+    any_rounds,
+    chat_call,
+    chat_step,
+    growing,
+    managed,
+    no_fallback,
+    reading,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,15 +57,9 @@ def long_talk(rounds: int) -> list[dict[str, Any]]:
     """Many small turns, none large enough for an entry of its own."""
     items: list[dict[str, Any]] = [{"role": "user", "content": "Count the rooms of the house."}]
     for number in range(rounds):
-        call = {"name": "look", "arguments": f'{{"room": "room_{number}"}}'}
-        items += [
-            {
-                "role": "assistant",
-                "content": f"Looking into room_{number} next, as asked.",
-                "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}],
-            },
-            {"role": "tool", "tool_call_id": f"c{number}", "content": f"door_{number} " * 20},
-        ]
+        said = f"Looking into room_{number} next, as asked."
+        room, found = {"room": f"room_{number}"}, f"door_{number} " * 20
+        items += chat_step(f"c{number}", "look", room, found, said)
     return items
 
 
@@ -126,26 +129,16 @@ def test_roles_alternate_where_a_digest_stands_before_an_answer(
     memory.close()
 
 
-def test_a_long_talk_stays_within_the_window(tmp_path: Path) -> None:
+def test_a_long_talk_stays_within_the_window_and_its_digests_come_back(tmp_path: Path) -> None:
     """0.8 of the window at each call, and the first words of the user stay."""
     items = long_talk(120)
-    memory = Hippocampus(tmp_path, prices=WINDOW)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, prices=WINDOW) as session:
         for end in range(1, len(items), 2):
             view = session(items[:end])
             assert size(view) <= 0.8 * WINDOW.window_tokens
             assert unpaired(read(view)) == []
             assert view[0] == items[0]
         assert size(items) > WINDOW.window_tokens
-    memory.close()
-
-
-def test_a_digest_gives_back_what_it_stands_for(tmp_path: Path) -> None:
-    items = long_talk(120)
-    memory = Hippocampus(tmp_path, prices=WINDOW)
-    with memory.session("s") as session, no_fallback():
-        for end in range(1, len(items), 2):
-            session(items[:end])
         digests = [record for record in session.report.records() if record.kind == "digest"]
         assert digests
         for record in digests:
@@ -153,7 +146,6 @@ def test_a_digest_gives_back_what_it_stands_for(tmp_path: Path) -> None:
             assert session.entries.content(record.entry.id) == told
             assert session.entries.text(record.entry.id) == transcript(read(told))
         assert "door_3 " in session.recall(digests[-1].entry.id, pattern="door_3 ")
-    memory.close()
 
 
 def test_digests_that_grow_are_stored_once_and_each_comes_back(tmp_path: Path) -> None:
@@ -178,51 +170,11 @@ def test_digests_that_grow_are_stored_once_and_each_comes_back(tmp_path: Path) -
     assert verify(DirectoryState(StateDir(tmp_path))) == []
 
 
-def test_a_digest_has_its_text_where_the_list_was_cut_and_grows_again(tmp_path: Path) -> None:
-    items = long_talk(120)
-    with Hippocampus(tmp_path, prices=WINDOW) as memory, memory.session("s") as session:
-        for end in range(1, len(items), 2):
-            session(items[:end])
-        whole = session(items)
-        edited = {"role": "user", "content": "Another question."}
-        for changed in (items[:5], items[:7], items[:100], [*items[:100], edited], items):
-            view = session(changed)
-            assert all(message["content"] for message in view)
-        assert view == whole
-
-
-def test_a_digest_is_the_same_after_a_restart(tmp_path: Path) -> None:
-    items = long_talk(90)
-    memory = Hippocampus(tmp_path, prices=WINDOW)
-    with memory.session("s") as session:
-        for end in range(1, len(items) + 1, 2):
-            before = session(items[:end])
-    memory.close()
-    again = Hippocampus(tmp_path, prices=WINDOW)
-    with again.session("s") as session, no_fallback():
-        assert session(items) == before
-        assert any("· digest ·" in str(item["content"]) for item in before)
-    again.close()
-
-
-@pytest.mark.parametrize("cut", [5, 61, 131])
-def test_a_list_cut_inside_a_digest_is_shown_again(tmp_path: Path, cut: int) -> None:
-    items = long_talk(100)
-    memory = Hippocampus(tmp_path, prices=WINDOW)
-    with memory.session("s") as session, no_fallback():
-        for end in range(1, len(items), 2):
-            session(items[:end])
-        view = session(items[:cut])
-        assert unpaired(read(view)) == []
-        assert size(view) <= size(items[:cut])
-    memory.close()
-
-
 def test_moving_cache_marks_change_no_digest_after_a_restart(tmp_path: Path) -> None:
     """Hosts mark the newest results; and a digest names arguments and results, in this order."""
     policy, live = Policy(budget_tokens=3_000, arguments_over_tokens=100), tmp_path / "live"
     items: list[dict[str, Any]] = [{"role": "user", "content": "Save them."}]
-    with Hippocampus(live, policy=policy).session("s") as session, no_fallback():
+    with managed(live, policy=policy) as session:
         for turn in range(14):
             written = {"path": f"p{turn}.md", "text": f"line {turn} of prose. " * 120}
             saved = json.dumps([{"id": f"ord_{turn}_{n}", "total": n * turn} for n in range(150)])
@@ -242,49 +194,48 @@ def test_moving_cache_marks_change_no_digest_after_a_restart(tmp_path: Path) -> 
     assert {(kinds[one], kinds[other]) for one, other in pairs} == {("arguments", "json")}
 
 
-@pytest.mark.parametrize("cut", [5, 61, 131])
-def test_a_branch_that_a_host_returns_to_has_the_same_view(tmp_path: Path, cut: int) -> None:
-    """Its digests stand again, at once, and none is made twice."""
-    items = long_talk(100)
-    memory = Hippocampus(tmp_path, prices=WINDOW)
-    with memory.session("s") as session, no_fallback():
-        for end in range(1, len(items), 2):
+def test_a_branch_that_a_host_returns_to_has_the_same_view(tmp_path: Path) -> None:
+    """Its digests stand again, at once, and none is made twice; so they do after a restart."""
+    items, edited = long_talk(100), {"role": "user", "content": "Or else?"}
+    with managed(tmp_path, prices=WINDOW) as session:
+        for end in range(1, len(items) + 1, 2):
             view = session(items[:end])
-        session([*items[:cut], {"role": "user", "content": "Or else?"}])
-        assert session(items[:end]) == view
-        again = [*items[:end], {"role": "user", "content": "And?"}]
+        for cuts in ([5], [61], [131], [5, 7, 100]):
+            for cut in cuts:
+                for changed in (items[:cut], [*items[:cut], edited]):
+                    shown = session(changed)
+                    assert unpaired(read(shown)) == unpaired(read(changed))
+                    assert size(shown) <= size(changed)
+                    assert all(message["content"] for message in shown)
+            assert session(items) == view
+        again = [*items, {"role": "user", "content": "And?"}]
         following = session(again)
         assert following[: len(view)] == view
-    with memory.session("s") as restarted, no_fallback():
+        assert any("· digest ·" in str(item["content"]) for item in view)
+    with managed(tmp_path, prices=WINDOW) as restarted:
         assert restarted(again) == following
-    memory.close()
 
 
 @given(any_rounds())
 def test_views_stay_valid_under_a_tight_budget(rounds: Rounds) -> None:
     import tempfile
 
-    with tempfile.TemporaryDirectory() as folder:
-        memory = Hippocampus(folder, policy=TIGHT)
-        with memory.session("s") as session, no_fallback():
-            for items in growing(rounds):
-                view = session(items)
-                raw = unpaired(read(items))
-                assert len(unpaired(read(view))) <= len(raw)
-                assert size(view) <= size(items)
-                assert session(items) == view
-        memory.close()
+    with tempfile.TemporaryDirectory() as folder, managed(folder, policy=TIGHT) as session:
+        for items in growing(rounds):
+            view = session(items)
+            raw = unpaired(read(items))
+            assert len(unpaired(read(view))) <= len(raw)
+            assert size(view) <= size(items)
+            assert session(items) == view
 
 
 def test_reading_under_a_budget_recalls_every_row(tmp_path: Path) -> None:
     items = reading(30)
-    memory = Hippocampus(tmp_path, policy=TIGHT)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=TIGHT) as session:
         for end in range(1, len(items) + 1):
             session(items[:end])
         for record in session.report.records():
             assert session.entries.content(record.entry.id)
-    memory.close()
 
 
 def test_a_digest_may_have_a_line_of_the_host(tmp_path: Path) -> None:
@@ -311,8 +262,7 @@ def talk_of_user(rounds: int) -> list[dict[str, Any]]:
 def test_where_the_user_s_words_do_not_fit_digests_tell_them(tmp_path: Path) -> None:
     """The newest of them stay, and what a digest tells comes back whole."""
     items = talk_of_user(120)
-    memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=1_500))
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=Policy(budget_tokens=1_500)) as session:
         for end in range(2, len(items) + 1, 3):
             view = session(items[:end])
             assert size(view) <= 1_500
@@ -322,7 +272,6 @@ def test_where_the_user_s_words_do_not_fit_digests_tell_them(tmp_path: Path) -> 
         digests = [record for record in session.report.records() if record.kind == "digest"]
         told = "\n".join(session.entries.text(record.entry.id) for record in digests)
         assert all(str(item["content"]) in told for item in items[1:100])
-    memory.close()
 
 
 def test_what_is_pinned_outlives_a_compaction(tmp_path: Path) -> None:
@@ -330,15 +279,13 @@ def test_what_is_pinned_outlives_a_compaction(tmp_path: Path) -> None:
     keep = {"match": {"type": "tool_result", "contains": "door_3 "}, "action": {"pin": True}}
     policy = Policy.model_validate({"budget_tokens": 1_500, "lifecycle_policies": [keep]})
     items = long_talk(120)
-    memory = Hippocampus(tmp_path, policy=policy)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy) as session:
         for end in range(1, len(items), 2):
             view = session(items[:end])
             assert unpaired(read(view)) == []
         assert items[8] in view
         assert items[7] in view
         assert len(view) <= 25
-    memory.close()
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -382,48 +329,32 @@ def test_of_a_new_list_of_many_limits_old_turns_are_folded_unread(tmp_path: Path
 @pytest.mark.slow
 def test_a_digest_of_digests_still_names_what_it_stands_for(tmp_path: Path) -> None:
     items = reading(40)
-    memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=3_000, bulk_over_tokens=200))
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=Policy(budget_tokens=3_000, bulk_over_tokens=200)) as session:
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end])
         ids = {record.entry.id for record in session.report.records() if record.kind != "digest"}
         digest = next(str(item["content"]) for item in view if "· digest ·" in str(item["content"]))
         assert any(entry_id in digest for entry_id in ids)
-    memory.close()
 
 
 def test_what_cannot_fit_is_sent_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     items = [{"role": "user", "content": "Everything at once: " + "word " * 3_000}]
-    memory = Hippocampus(tmp_path, policy=Policy(budget_tokens=1_000))
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=Policy(budget_tokens=1_000)) as session:
         assert session(items) == items
         status = session.status()
         assert status["over_limit_tokens"] > 1_900
         assert status["too_large"] == [f"message 0 (user): {size(items):,} tokens"]
         assert "message 0 (user)" in caplog.text
-    memory.close()
 
 
 def test_code_is_not_shown_in_full_first_where_it_cannot_fit(tmp_path: Path) -> None:
     code = "".join(f"def visit_{n}(node):\n    return node.children[{n}]\n\n" for n in range(290))
-    items: list[dict[str, Any]] = [
-        {"role": "user", "content": "Read it."},
-        {
-            "role": "assistant",
-            "content": None,
-            "tool_calls": [
-                {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-            ],
-        },
-        {"role": "tool", "tool_call_id": "c", "content": code},
-    ]
+    items = [{"role": "user", "content": "Read it."}, *chat_step("c", "read", {}, code)]
     for budget, whole in ((0, True), (3_500, False)):
-        memory = Hippocampus(tmp_path / str(budget), policy=Policy(budget_tokens=budget))
-        with memory.session("s") as session, no_fallback():
+        with managed(tmp_path / str(budget), policy=Policy(budget_tokens=budget)) as session:
             view = session(items)
             assert (view == items) is whole
             assert not budget or size(view) <= budget
-        memory.close()
 
 
 BUILT_IN = [
@@ -443,7 +374,7 @@ def test_a_digest_parts_no_built_in_call_from_its_output(
     """Of each pair the view holds both or neither, wherever the digest ends."""
     call, output, of_call, of_output = kinds
     items: list[dict[str, Any]] = [{"role": "user", "content": "Go on."}]
-    with Hippocampus(tmp_path, policy=TIGHT).session("s") as session, no_fallback():
+    with managed(tmp_path, policy=TIGHT) as session:
         for turn in range(24):
             said = f"word{turn} " * (37 * turn % 90)
             items.append({"type": call, of_call: f"k{turn}", "action": said})
@@ -457,7 +388,7 @@ def test_a_digest_parts_no_built_in_call_from_its_output(
 def test_a_digest_parts_no_answer_from_a_server_s_tool_that_paused(tmp_path: Path) -> None:
     """Anthropic may give the result of a server's tool in the next message of the assistant."""
     items: list[dict[str, Any]] = [{"role": "user", "content": "Go on."}]
-    with Hippocampus(tmp_path, policy=TIGHT).session("s") as session, no_fallback():
+    with managed(tmp_path, policy=TIGHT) as session:
         for turn in range(24):
             query = {"query": f"word{turn} " * (37 * turn % 90)}
             call = {"type": "server_tool_use", "id": f"s{turn}", "name": "search", "input": query}
@@ -472,7 +403,7 @@ def test_a_digest_parts_no_answer_from_a_server_s_tool_that_paused(tmp_path: Pat
 def test_a_round_in_which_the_user_speaks_is_told_whole(tmp_path: Path) -> None:
     """Words between a call and its result stay, and so do both."""
     items: list[dict[str, Any]] = [{"role": "user", "content": "Go on."}]
-    with Hippocampus(tmp_path, policy=TIGHT).session("s") as session, no_fallback():
+    with managed(tmp_path, policy=TIGHT) as session:
         for turn in range(24):
             said = f"word{turn} " * (37 * turn % 90)
             name = {"type": "function_call", "call_id": f"k{turn}", "name": "look"}
@@ -535,15 +466,13 @@ def test_parallel_calls_that_share_an_id_keep_their_results(
     tmp_path: Path, ids: str, form: Any, window_tokens: int
 ) -> None:
     items: list[dict[str, Any]] = [{"role": "user", "content": "Count the doors."}]
-    memory = Hippocampus(tmp_path, policy=TIGHT, window_tokens=window_tokens)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=TIGHT, window_tokens=window_tokens) as session:
         for number in range(20):
             items = items + form(parallel_calls(number, ids.format(number).split(" ")))
             view = session(items)
             assert unpaired(read(view)) == []
         assert any(each.kind == "digest" for each in session.report.records())
         assert session.report.failures == 0
-    memory.close()
 
 
 def test_a_view_that_parts_a_call_from_its_result_is_not_sent_and_is_counted(
@@ -554,13 +483,12 @@ def test_a_view_that_parts_a_call_from_its_result_is_not_sent_and_is_counted(
     monkeypatch.setattr(history, "boundaries", every)
     items: list[dict[str, Any]] = [{"role": "user", "content": "Count the doors."}]
     memory = Hippocampus(tmp_path, policy=TIGHT, window_tokens=3_000)
-    with memory.session("s") as session:
+    with memory, memory.session("s") as session:
         for number in range(20):
             items = items + parallel_calls(number, ["a", "b", "c"])
             view = session(items)
             assert unpaired(read(view)) == []
         assert 0 < session.status()["failures"] < 20
-    memory.close()
 
 
 def test_the_check_of_a_view_reads_what_has_changed() -> None:
@@ -580,12 +508,7 @@ def test_the_check_of_a_view_reads_what_has_changed() -> None:
 @pytest.mark.parametrize("margin", range(20))
 def test_no_path_in_a_step_of_a_digest_ends_in_the_middle(margin: int) -> None:
     paths = [f"src/services/module_{number}/handler_{number}.py" for number in range(20)]
-    called = {
-        "name": "bash",
-        "arguments": json.dumps({"command": " ".join(["w" * margin, *paths])}),
-    }
-    call = {"id": "c1", "type": "function", "function": called}
-    items = [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    items = [chat_call("c1", "bash", {"command": " ".join(["w" * margin, *paths])})]
     line = lines_of(Steps().extended(read(items)), {}, [], 1, Room(400))
     assert line.endswith(".py…)")
 
@@ -611,15 +534,8 @@ def test_the_folder_that_a_digest_names_once_is_that_of_most_files(
 def test_a_digest_shows_no_result_without_its_call(answer: str, room: int) -> None:
     items: list[dict[str, Any]] = []
     for number in range(8):
-        call = {"name": "bash", "arguments": json.dumps({"command": f"check_{number} " * 12})}
-        items += [
-            {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [{"id": f"c{number}", "type": "function", "function": call}],
-            },
-            {"role": "tool", "tool_call_id": f"c{number}", "content": f"{answer}: {number}"},
-        ]
+        command = {"command": f"check_{number} " * 12}
+        items += chat_step(f"c{number}", "bash", command, f"{answer}: {number}")
     shown = lines_of(Steps().extended(read(items)), {}, [], 1, Room(room))
     assert all(f"check_{number} " in shown for number in re.findall(r"ready: (\d)", shown))
     calls = shown.count("bash(")

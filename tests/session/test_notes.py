@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import no_fallback
+from conversations import chat_step, managed, no_fallback
+from states import execute
 
 from hippocampus import Hippocampus
 from hippocampus.formats.conversation import UnreadMessage
@@ -49,10 +49,7 @@ def conversation(rounds: int, form: str, *, recalls: bool = False) -> Items:
             always = {"type": "text", "text": "Always run the tests."}
             items.append({"role": "user", "content": [block, always][: 1 + (number % 9 == 1)]})
         else:
-            function = {"name": name, "arguments": json.dumps(arguments)}
-            call = {"id": f"call_{number}", "type": "function", "function": function}
-            items.append({"role": "assistant", "content": said, "tool_calls": [call]})
-            items.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+            items += chat_step(f"call_{number}", name, arguments, result, said)
         if number % 7 == 3:
             items.append({"role": "assistant", "content": "Go on?"})
             items.append({"role": "user", "content": f"Yes, and look at A-1{number}."})
@@ -65,11 +62,8 @@ def taken(folder: Path, items: Items, statement: str = "") -> tuple[Any, ...]:
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(folder, copy)
     if statement:
-        with sqlite3.connect(copy / "state.sqlite3") as db:
-            db.execute(statement)
-        db.close()
-    memory = Hippocampus(copy, **OPTIONS)
-    with memory.session("s") as session, no_fallback():
+        execute(copy, statement)
+    with managed(copy, **OPTIONS) as session:
         views = [session(items[:-4])]
         unread = sum(isinstance(each, UnreadMessage) for each in session._run.state.history.raw)
         own = session._run.state.payloads
@@ -79,10 +73,7 @@ def taken(folder: Path, items: Items, statement: str = "") -> tuple[Any, ...]:
         tables += [own.index.holders_of([f"A-1{n}" for n in range(50)])]
         views.append(session(items))
         status = session.status()
-    memory.close()
-    with sqlite3.connect(copy / "state.sqlite3") as db:
-        rows = db.execute("SELECT id, tool, arguments, stage FROM entry ORDER BY id").fetchall()
-    db.close()
+    rows = execute(copy, "SELECT id, tool, arguments, stage FROM entry ORDER BY id")
     figures = [status[key] for key in ("raw_cost", "sent_cost", "entries")]
     return views, tables, rows, figures, unread
 
@@ -93,16 +84,13 @@ def edited(items: Items) -> Items:
     return [*items[:4], *items[6:]] if changed[5]["content"] == [] else changed
 
 
-@pytest.mark.parametrize("form", ["openai", "anthropic"])
-@pytest.mark.parametrize(
-    "edit",
-    [list, edited, lambda items: items[:20] + items[-12:], lambda items: items[:31]],
-    ids=["none", "inside", "a piece deleted", "cut"],
-)
-def test_notes_change_nothing_that_reading_the_messages_gives(
-    tmp_path: Path, form: str, edit: Callable[[Items], Items]
-) -> None:
-    items, folder = conversation(40, form, recalls=True), tmp_path / "state"
+@pytest.fixture(scope="module", params=["openai", "anthropic"])
+def noted_state(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Items]:
+    """Return the folder of a session with digests, and the list that it has read but for its end."""
+    items = conversation(40, request.param, recalls=True)
+    folder = tmp_path_factory.mktemp("noted") / "state"
     memory = Hippocampus(folder, **OPTIONS)
     session = memory.session("s")
     with no_fallback():
@@ -116,6 +104,18 @@ def test_notes_change_nothing_that_reading_the_messages_gives(
     assert len(session._run.state.digests) > 1
     session.release()
     memory.close()
+    return folder, items
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [list, edited, lambda items: items[:20] + items[-12:], lambda items: items[:31]],
+    ids=["none", "inside", "a piece deleted", "cut"],
+)
+def test_notes_change_nothing_that_reading_the_messages_gives(
+    noted_state: tuple[Path, Items], edit: Callable[[Items], Items]
+) -> None:
+    folder, items = noted_state
     given = edit(items)
     *read, none = taken(folder, given, "UPDATE call SET notes = NULL")
     *noted, unread = taken(folder, given)
@@ -129,23 +129,21 @@ def test_notes_change_nothing_that_reading_the_messages_gives(
     assert other == read
 
 
-@pytest.mark.parametrize("statement", ["", "UPDATE call SET notes = NULL"], ids=["notes", "none"])
+@pytest.mark.parametrize(
+    "statement", ["SELECT 1", "UPDATE call SET notes = NULL"], ids=["notes", "none"]
+)
 def test_a_full_result_of_a_digest_that_an_entry_names_gets_its_whole_record(
     tmp_path: Path, statement: str
 ) -> None:
     items: Items = [{"role": "user", "content": "Look."}]
     for number in range(9):
-        function = {"name": "list_orders", "arguments": json.dumps({"page": number})}
-        call = {"id": f"call_{number}", "type": "function", "function": function}
         orders = [{"id": n, "name": f"row_{number % 8}_{n}"} for n in range(700)]
         said = "See row_0_699 and row_1_698." if number == 2 else None
-        items.append({"role": "assistant", "content": said, "tool_calls": [call]})
-        items.append({"role": "tool", "tool_call_id": call["id"], "content": json.dumps(orders)})
+        called = f"call_{number}", "list_orders", {"page": number}
+        items += chat_step(*called, json.dumps(orders), said)
     with Hippocampus(tmp_path, **OPTIONS) as memory, memory.session("s") as session:
         session(items[:-2])
-    with sqlite3.connect(tmp_path / "state.sqlite3") as db:
-        db.execute(statement)
-    db.close()
+    execute(tmp_path, statement)
     with Hippocampus(tmp_path, **OPTIONS) as memory, memory.session("s") as session:
         session(items)
         [named] = [each for each in session._run.state.records.values() if each.stage == "full"]
@@ -156,13 +154,11 @@ def test_a_full_result_of_a_digest_that_an_entry_names_gets_its_whole_record(
 
 def test_a_damaged_entry_disturbs_no_call_that_does_not_show_it(tmp_path: Path) -> None:
     items = conversation(40, "openai")
-    with Hippocampus(tmp_path, **OPTIONS).session("s") as session, no_fallback():
+    with managed(tmp_path, **OPTIONS) as session:
         for end in range(2, len(items), 2):
             view = session(items[:end])
     [digest, *_] = [each.id for each in session.entries if each.source.type == "digest"]
-    with sqlite3.connect(tmp_path / "state.sqlite3") as db:
-        db.execute("UPDATE entry SET entry = x'00' WHERE form != 'messages' AND number < 5")
-    db.close()
+    execute(tmp_path, "UPDATE entry SET entry = x'00' WHERE form != 'messages' AND number < 5")
     memory = Hippocampus(tmp_path, **OPTIONS)
     with memory.session("s") as session, no_fallback():
         assert session(items[:end]) == view

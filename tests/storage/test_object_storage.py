@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("obstore")
 pytest.importorskip("moto.server")
 from bucket_server import Bucket
-from conversations import EAGER
+from conversations import EAGER, chat_step, managed
 from postgres_server import Server
 
 from hippocampus import Hippocampus, StoreError
@@ -30,12 +30,7 @@ from hippocampus.storage.verify import verify
 BUCKET = "s3://payloads/fleet"
 NOISE = "".join(f"{number * 2654435761 % 2**32:08x} row-{number}\n" for number in range(20_000))
 SMALL = b"a short text\n" * 9
-CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
-LARGE: list[dict[str, Any]] = [
-    {"role": "user", "content": "Read it."},
-    {"role": "assistant", "content": None, "tool_calls": [CALL]},
-    {"role": "tool", "tool_call_id": "c1", "content": NOISE},
-]
+LARGE = [{"role": "user", "content": "Read it."}, *chat_step("c1", "read", {}, NOISE)]
 
 
 @contextlib.contextmanager
@@ -122,7 +117,7 @@ def test_a_turn_puts_its_large_payloads_at_once_and_a_late_bucket_is_no_late_ser
     with contextlib.closing(state), state.contents() as store:
         state.open(30.0)
         with contextlib.closing(state.session("s")) as ledger:
-            slow_request(monkeypatch, "put", 2.0)
+            slow_request(monkeypatch, "put", 0.8)
 
             def commit(seconds: float) -> None:
                 for number in range(8):
@@ -131,7 +126,7 @@ def test_a_turn_puts_its_large_payloads_at_once_and_a_late_bucket_is_no_late_ser
                     ledger.commit(TurnRows(ModelCall(1, 1, 1, 1)))
 
             with pytest.raises(StoreError, match=r"s3://.*no answer within"):
-                commit(0.5)
+                commit(0.3)
             assert not list(store.stored())  # the server is asked at once
             commit(15.0)
         assert len({each.key for each in store.stored() if "/" not in each.key}) == 8
@@ -203,23 +198,19 @@ def test_without_the_setting_or_the_object_an_error_says_so(
 
 
 def test_a_session_recalls_from_a_bucket_and_sends_its_list_where_that_is_gone(
-    postgres: Server, bucket: Bucket
+    postgres: Server, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     items = LARGE
     given: dict[str, Any] = {"tenant": "bucket", "payloads": BUCKET, "policy": EAGER}
-    memory = Hippocampus(postgres.address, deadline_seconds=30.0, **given)
-    with memory.session("s") as session:
+    with managed(postgres.address, deadline_seconds=30.0, **given) as session:
         view = session(items)
         [entry] = session.entries
         assert len(str(view)) < MIN_BYTES
-    memory.close()
     assert len(bucket.objects()) == 1
-    memory = Hippocampus(postgres.address, deadline_seconds=1.0, **given)
-    with memory.session("s") as session:
+    with managed(postgres.address, deadline_seconds=1.0, **given) as session:
         assert session(items) == view
         assert session.entries.content(entry.id) == NOISE
-    memory.close()
-    bucket.server.stop()
+    monkeypatch.setenv("AWS_ENDPOINT", "http://127.0.0.1:1")
     memory = Hippocampus(postgres.address, deadline_seconds=1.0, **given | {"tenant": "other"})
     with memory.session("t") as session:
         started = time.monotonic()
@@ -245,7 +236,7 @@ def test_a_copy_without_the_bucket_ends_and_the_next_one_has_all(
 ) -> None:
     given: dict[str, Any] = {"tenant": "copied", "payloads": BUCKET, "policy": EAGER}
     with (
-        contextlib.closing(Hippocampus(postgres.address, deadline_seconds=60.0, **given)) as memory,
+        Hippocampus(postgres.address, deadline_seconds=60.0, **given) as memory,
         memory.session("s") as session,
     ):
         session(LARGE)

@@ -41,9 +41,9 @@ def tenant(monkeypatch: pytest.MonkeyPatch) -> str:
     return uuid.uuid4().hex
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def fragile() -> Iterator[Server]:
-    """A server of this test alone, which may be killed."""
+    """A server that may be killed, and is started again."""
     with running() as server:
         yield server
 
@@ -53,8 +53,8 @@ def opened(
     state: str | Path, tenant: str, deadline_seconds: float = 60.0, policy: str | Policy = EAGER
 ) -> Iterator[Hippocampus]:
     """A memory that waits for a server on a busy machine."""
-    with contextlib.closing(
-        Hippocampus(state, policy=policy, tenant=tenant, deadline_seconds=deadline_seconds)
+    with Hippocampus(
+        state, policy=policy, tenant=tenant, deadline_seconds=deadline_seconds
     ) as memory:
         yield memory
 
@@ -68,16 +68,16 @@ def two_workers(address: str, tenant: str) -> Iterator[list[Session]]:
 
 
 def test_a_command_that_reads_a_whole_state_waits_for_a_busy_server(
-    tmp_path: Path, postgres: Server
+    tmp_path: Path, postgres: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import psycopg
 
-    tenant = uuid.uuid4().hex
     with opened(postgres.address, tenant) as memory, memory.session("s") as session:
         session(reading(2))
+    monkeypatch.setattr(connections.Connections, "patience_seconds", 0.2)
     with psycopg.connect(postgres.address) as busy:
         busy.execute("LOCK TABLE hippocampus.content IN ACCESS EXCLUSIVE MODE")
-        timer = threading.Timer(3.0, busy.rollback)
+        timer = threading.Timer(0.8, busy.rollback)
         timer.start()
         named = {"HIPPOCAMPUS_TENANT": tenant}
         listed = run("store", "ls", postgres.address, cwd=tmp_path, env=named)
@@ -113,9 +113,11 @@ def lists_of(path: Path) -> list[list[dict[str, Any]]]:
 @pytest.mark.parametrize(
     "workers",
     [
-        "two in turn",
         "two in runs",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in ("one stays", "opened anew")),
+        *(
+            pytest.param(each, marks=pytest.mark.slow)
+            for each in ("two in turn", "one stays", "opened anew")
+        ),
     ],
 )
 def test_the_views_and_sums_are_those_over_files(
@@ -307,10 +309,7 @@ def test_a_server_that_is_killed_loses_nothing_of_what_was_sent(
 ) -> None:
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.2)
     items = reading(6)
-    with (
-        opened(fragile.address, tenant) as memory,
-        memory.session("s") as session,
-    ):
+    with opened(fragile.address, tenant) as memory, memory.session("s") as session:
         session(items[:7])
         before = {
             each.entry.id: session.entries.content(each.entry.id)
@@ -331,10 +330,7 @@ def test_connections_that_are_cut_cost_one_raw_list(
 ) -> None:
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
     items = reading(4)
-    with (
-        opened(postgres.address, tenant) as memory,
-        memory.session("s") as session,
-    ):
+    with opened(postgres.address, tenant) as memory, memory.session("s") as session:
         session(items[:5])
         postgres.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'hippocampus'"
@@ -420,7 +416,7 @@ def test_a_turn_that_is_computed_again_has_one_deadline(
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
     items = reading(8)
     with (
-        counted_round_trips(postgres.address, seconds=0.1) as (address, _),
+        counted_round_trips(postgres.address, seconds=0.05) as (address, _),
         opened(address, tenant) as memory,
         memory.session("s") as session,
     ):
@@ -428,19 +424,20 @@ def test_a_turn_that_is_computed_again_has_one_deadline(
             session(items[:end])
         with opened(postgres.address, tenant) as other, other.session("s") as second:
             second(items[:11])
-        with hurried(session, 0.35):  # four round trips take longer
+        with hurried(session, 0.17):  # four round trips take longer
             assert session(items[:13]) == items[:13]
         wait_for(lambda: session(items) != items)
 
 
 def test_a_full_disk_costs_raw_lists_and_nothing_that_was_sent(
-    fragile: Server, tenant: str, monkeypatch: pytest.MonkeyPatch
+    tenant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
     items = reading(40)
     with (
-        fragile.small_disk(32) as disk,
-        opened(fragile.address, tenant) as memory,
+        running() as server,
+        server.small_disk(32) as disk,
+        opened(server.address, tenant) as memory,
         memory.session("s") as session,
     ):
         session(items[:9])
@@ -534,10 +531,7 @@ def test_a_row_that_another_holds_delays_a_call_by_the_deadline(
 
     monkeypatch.setattr("hippocampus.storage.postgres.connections.RETRY_SECONDS", 0.0)
     items = reading(4)
-    with (
-        opened(postgres.address, tenant) as memory,
-        memory.session("s") as session,
-    ):
+    with opened(postgres.address, tenant) as memory, memory.session("s") as session:
         session(items[:5])
         with psycopg.connect(postgres.address) as other:
             other.execute("SELECT set_config('hippocampus.tenant', %s, false)", (tenant,))
@@ -551,7 +545,7 @@ def test_a_row_that_another_holds_delays_a_call_by_the_deadline(
 def test_a_server_that_refuses_is_no_error_unless_strict(tenant: str) -> None:
     nowhere = "postgresql://hippocampus:secret@127.0.0.1:9/hippocampus"
     items = reading(2)
-    with contextlib.closing(Hippocampus(nowhere, policy=EAGER, tenant=tenant)) as memory:
+    with Hippocampus(nowhere, policy=EAGER, tenant=tenant) as memory:
         with memory.session("s") as session:
             assert session(items) == items
             assert "127.0.0.1" in session.report.problem
@@ -565,10 +559,7 @@ def test_a_server_that_refuses_is_no_error_unless_strict(tenant: str) -> None:
 def test_two_workers_that_commit_at_once_wait_for_each_other(postgres: Server, tenant: str) -> None:
     """The session's row is locked: whoever comes second reads what the first has written."""
     items = reading(8)
-    with (
-        two_workers(postgres.address, tenant) as (first, second),
-        ThreadPoolExecutor(2) as threads,
-    ):
+    with two_workers(postgres.address, tenant) as (first, second), ThreadPoolExecutor(2) as threads:
         for end in range(3, len(items) + 1, 2):
             taken = [threads.submit(each, items[:end]) for each in (first, second)]
             views = [each.result() for each in taken]

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import shutil
 import sqlite3
 
 import pytest
@@ -22,15 +23,22 @@ from hippocampus.storage.state_dir import StateDir
 JUNK = b"no database, no archive" * 400
 
 
-@pytest.fixture
-def state(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    with contextlib.closing(Hippocampus(tmp_path / "state")) as memory:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """Return a directory with a session and a fact."""
+    folder = tmp_path_factory.mktemp("sound") / "state"
+    with Hippocampus(folder) as memory:
         with memory.session("s") as session:
             session(chat(3))
             session.recall(query="row")
         memory.facts.remember("Ann likes tea")
-    return StateDir(tmp_path / "state")
+    return folder
+
+
+@pytest.fixture
+def state(sound, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return StateDir(shutil.copytree(sound, tmp_path / "state"))
 
 
 DAMAGES = {
@@ -60,7 +68,7 @@ def test_each_damage_is_found_and_mended(state, damage):
         if "orphan" not in each.text and "mode" not in each.remedy
     ]
     assert after == []
-    with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
+    with Hippocampus(state.root) as memory, memory.session("s") as session:
         assert session.status()["problem"] == ""
         memory.facts.remember("Bob likes coffee")
 
@@ -75,7 +83,7 @@ def test_a_content_store_that_cannot_be_read_makes_room_for_a_new_one(state, dam
     [damaged] = [each for each in examine(DirectoryState(state)) if each.mend]
     assert mend([damaged]) == []
     assert path.with_name("cache.db.damaged").exists()
-    with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
+    with Hippocampus(state.root) as memory, memory.session("s") as session:
         assert len(str(session(chat(4)))) < len(str(chat(4))) / 2
         assert session.status()["problem"] == ""
 
@@ -83,7 +91,7 @@ def test_a_content_store_that_cannot_be_read_makes_room_for_a_new_one(state, dam
 @pytest.mark.slow
 def test_damage_of_any_page_of_a_content_store_costs_no_more_than_what_it_has(state):
     path = state.contents / "cache.db"
-    with contextlib.closing(Hippocampus(state.root)) as memory:
+    with Hippocampus(state.root) as memory:
         for number in range(40):
             memory._store.put(random.Random(number).randbytes(1_000))
         keys = {each.key for each in memory._store.stored()}
@@ -96,7 +104,7 @@ def test_damage_of_any_page_of_a_content_store_costs_no_more_than_what_it_has(st
         )
         path.write_bytes(damaged)
         mend(examine(DirectoryState(state)))
-        with contextlib.closing(Hippocampus(state.root)) as memory:
+        with Hippocampus(state.root) as memory:
             found = {each.key for each in memory._store.stored()}
             assert found <= keys
             kept.append(len(found) - sum(damage(memory._store, key) != "" for key in found))
@@ -126,13 +134,13 @@ def test_a_damaged_column_of_an_entry_is_found_and_stops_no_call(state, column):
     with contextlib.closing(sqlite3.connect(state.database)) as db, db:
         db.execute(f"UPDATE entry SET {column} = x'ff00'")
     assert "is damaged" in str(examine(DirectoryState(state)))
-    with contextlib.closing(Hippocampus(state.root)) as memory, memory.session("s") as session:
+    with Hippocampus(state.root) as memory, memory.session("s") as session:
         assert session(chat(3)) == chat(3)
         assert "is damaged" in session.status()["problem"]
 
 
 def test_a_lost_payload_is_damage_that_no_one_can_mend(state):
-    with contextlib.closing(Hippocampus(state.root)) as memory:
+    with Hippocampus(state.root) as memory:
         key = next(memory._store.stored()).key
         memory._store._cache.set(key, b"damaged")
     result = CliRunner().invoke(app, ["doctor", str(state.root), "--fix", "--json"])

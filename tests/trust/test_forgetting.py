@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
 import zstandard
+from conversations import chat_step
 from typer.testing import CliRunner
 
 from hippocampus import Hippocampus, StoreError
@@ -29,18 +31,10 @@ SECRET, OTHER = "zanzibar", "quokka"
 def lived(memory, name, word):
     """Run a session whose every part has a word of its own."""
     rows = "\n".join(f"row {n} of {word}_{n} ok" for n in range(900))
-    call = {
-        "id": "c",
-        "type": "function",
-        "function": {"name": f"read_{word}", "arguments": f'{{"path": "{word}.txt"}}'},
-    }
+    said = f"Always remember: my boat is called {word.title()}boat. I live in {word.title()}ville."
     items = [
-        {
-            "role": "user",
-            "content": f"Always remember: my boat is called {word.title()}boat. I live in {word.title()}ville.",
-        },
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": rows},
+        {"role": "user", "content": said},
+        *chat_step("c", f"read_{word}", {"path": f"{word}.txt"}, rows),
         {"role": "assistant", "content": f"I read {word}_77 and decided to paint the {word} blue."},
     ]
     with memory.session(name) as session:
@@ -71,20 +65,26 @@ def found_on_disk(root, word):
     return sorted(set(hits))
 
 
-@pytest.fixture
-def state(tmp_path):
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+@pytest.fixture(scope="module")
+def known(tmp_path_factory):
+    """Return a directory in which two sessions with words of their own are known to a proxy."""
+    folder = tmp_path_factory.mktemp("known") / "state"
+    with Hippocampus(folder) as memory:
         lived(memory, f"about {SECRET}", SECRET)
         lived(memory, "another", OTHER)
         memory.facts.remember("Ann likes tea")
         with contextlib.suppress(Exception):
             memory.session("third").entries.adopt("zzzzzzzz")  # fills the index of entries
-    state = StateDir(tmp_path)
-    store = Conversations(DirectoryState(state).database(), b"key")
+    store = Conversations(DirectoryState(StateDir(folder)).database(), b"key")
     for name, word in ((f"about {SECRET}", SECRET), ("another", OTHER)):
         store._db.run(proxy_conversations.TIP, (name, word, 1e10))
         store.keep(word, name, json.dumps([[[], [], [["c", f"rows of {word}"]]]]))
-    return state
+    return folder
+
+
+@pytest.fixture
+def state(known, tmp_path):
+    return StateDir(shutil.copytree(known, tmp_path, dirs_exist_ok=True))
 
 
 def test_every_trace_goes_and_nothing_of_another_session(state):
@@ -101,7 +101,7 @@ def test_every_trace_goes_and_nothing_of_another_session(state):
     assert done.exit_code == 0, done.output
     assert found_on_disk(state.root, SECRET) == []
     assert found_on_disk(state.root, OTHER) == before
-    with contextlib.closing(Hippocampus(state.root)) as memory:
+    with Hippocampus(state.root) as memory:
         assert memory.facts.check() == []
         assert [each.memory.content for each in memory.facts.recall("tea")] == ["Ann likes tea"]
         with memory.session("another") as session:
@@ -116,7 +116,7 @@ def test_every_trace_goes_and_nothing_of_another_session(state):
 def test_nothing_stays_in_the_log_while_other_sessions_go_on(tmp_path):
     """The pages that had it are overwritten, whoever has the database open."""
     state = StateDir(tmp_path)
-    with contextlib.closing(Hippocampus(tmp_path)) as memory, memory.session("on") as session:
+    with Hippocampus(tmp_path) as memory, memory.session("on") as session:
         session([{"role": "user", "content": "Count the rows."}])
         lived(memory, "gone", SECRET)
         assert "state.sqlite3" in found_on_disk(tmp_path, SECRET)
@@ -140,7 +140,7 @@ def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, 
         "payloads": (DiskStore, "delete"),
         "rows": (forgetting.ledger, "forget"),
     }[step]
-    with contextlib.closing(Hippocampus(state.root)) as memory:
+    with Hippocampus(state.root) as memory:
         with monkeypatch.context() as patched:
             patched.setattr(owner, name, cut_off)
             with pytest.raises(CutOffError):
@@ -151,10 +151,9 @@ def test_forgetting_that_is_cut_off_is_finished_by_the_next(state, monkeypatch, 
     assert found_on_disk(state.root, SECRET) == []
 
 
-@pytest.mark.parametrize("deleted", [1, 2, 3])
-def test_forgetting_that_is_cut_off_loses_no_part_of_a_digest(tmp_path, deleted):
+def test_forgetting_that_is_cut_off_loses_no_part_of_a_digest(tmp_path):
     class Failing(DiskStore):
-        left = deleted
+        left = 0
 
         def delete(self, key, put_before=float("inf")):
             self.left -= 1
@@ -164,26 +163,29 @@ def test_forgetting_that_is_cut_off_loses_no_part_of_a_digest(tmp_path, deleted)
 
     prices = replace(TABLES["anthropic-5m"], window_tokens=8_000)
     items = [{"role": "user", "content": "Go."}]
-    with Hippocampus(tmp_path, prices=prices) as memory, memory.session("s") as session:
+    with Hippocampus(tmp_path / "1", prices=prices) as memory, memory.session("s") as session:
         for number in range(150):
             text = f"Looking at {number}. " * 20
             items += [{"role": "assistant", "content": text}, {"role": "user", "content": "On."}]
             session(items)
-    state = DirectoryState(StateDir(tmp_path))
-    for kind in (Failing, DiskStore):
-        with contextlib.closing(kind(tmp_path / "contents")) as store, Facts(state) as facts:
-            if kind is Failing:
-                assert len(list(store.stored())) > deleted
-                with pytest.raises(StoreError, match="not forgotten yet"):
+    shutil.copytree(tmp_path / "1", tmp_path / "3")
+    for deleted in (1, 3):
+        folder, Failing.left = tmp_path / str(deleted), deleted
+        state = DirectoryState(StateDir(folder))
+        for kind in (Failing, DiskStore):
+            with contextlib.closing(kind(folder / "contents")) as store, Facts(state) as facts:
+                if kind is Failing:
+                    assert len(list(store.stored())) > deleted
+                    with pytest.raises(StoreError, match="not forgotten yet"):
+                        forgetting.forget(state, "s", store, facts)
+                else:
                     forgetting.forget(state, "s", store, facts)
-            else:
-                forgetting.forget(state, "s", store, facts)
-                assert list(store.stored()) == []
+                    assert list(store.stored()) == []
 
 
 def test_a_running_session_is_not_forgotten(state):
     with (
-        contextlib.closing(Hippocampus(state.root)) as memory,
+        Hippocampus(state.root) as memory,
         memory.session("another"),
         pytest.raises(StoreError, match="close it first"),
     ):
@@ -191,7 +193,7 @@ def test_a_running_session_is_not_forgotten(state):
 
 
 def test_what_another_session_shares_stays(tmp_path):
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         lived(memory, "one", SECRET)
         lived(memory, "two", SECRET)
         found = forgetting.forget(
@@ -206,17 +208,12 @@ def test_what_another_session_shares_stays(tmp_path):
 def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
     """A digest stores what it repeats by reference: without those results it could not be read."""
     items = [{"role": "user", "content": "Count what is in each room."}]
-    window = replace(TABLES["anthropic-5m"], window_tokens=30_000)
-    with contextlib.closing(Hippocampus(tmp_path, prices=window)) as memory:
+    window = replace(TABLES["anthropic-5m"], window_tokens=15_000)
+    with Hippocampus(tmp_path, prices=window) as memory:
         with memory.session("one") as session:
-            for number in range(70):
+            for number in range(35):
                 rows = "\n".join(f"door_{number} {row}: {row * number}" for row in range(200))
-                call = {"name": "look", "arguments": f'{{"room": {number}}}'}
-                calls = [{"id": f"c{number}", "type": "function", "function": call}]
-                items += [
-                    {"role": "assistant", "content": None, "tool_calls": calls},
-                    {"role": "tool", "tool_call_id": f"c{number}", "content": rows},
-                ]
+                items += chat_step(f"c{number}", "look", {"room": number}, rows)
                 session(items)
             digests = [each for each in session.report.records() if each.kind == "digest"]
             texts = {each.entry.id: session.entries.text(each.entry.id) for each in digests}
@@ -235,7 +232,7 @@ def test_what_a_shared_digest_repeats_stays_with_it(tmp_path):
 
 @pytest.mark.parametrize("tool", ["forget_memory", "memory_forget"])
 def test_no_word_of_a_deleted_memory_stays_while_the_store_is_open(tmp_path, tool):
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    with Hippocampus(tmp_path) as memory:
         memory.facts.remember("Ann likes quokkas in Rome")
         outcome = memory.facts.store(f"The {SECRET} plan of Ann " + "is long " * 900)
         assert found_on_disk(tmp_path, SECRET) == ["state.sqlite3"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+from conversations import chat_step
 from states import holdings
 from typer.testing import CliRunner
 
@@ -19,7 +20,7 @@ from hippocampus.storage.state_dir import StateDir
 OPEN = """
 import sys
 sys.path.insert(0, sys.argv[2])
-from test_faults import chat
+from trust.test_faults import chat
 from hippocampus import Hippocampus
 memory = Hippocampus(sys.argv[1])
 session = memory.session("s")
@@ -30,7 +31,7 @@ sys.stdin.read()
 
 
 def removed_in_400_days(state):
-    with contextlib.closing(Hippocampus(state.root)) as memory:
+    with Hippocampus(state.root) as memory:
         held = holdings(state.root, memory._store)
         rules = gc.GcRules(30, None, {}, 0.0)
         return gc.plan(held, rules, time.time() + 400 * 86_400)
@@ -39,7 +40,7 @@ def removed_in_400_days(state):
 @pytest.mark.parametrize("kill", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_gc_takes_nothing_of_a_running_session_whatever_the_clock(tmp_path, kill):
     state = StateDir(tmp_path)
-    here = str(__file__).rpartition("/")[0]
+    here = str(Path(__file__).parents[1])
     with subprocess.Popen(
         [sys.executable, "-c", OPEN, str(tmp_path), here],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -54,13 +55,9 @@ def test_gc_takes_nothing_of_a_running_session_whatever_the_clock(tmp_path, kill
 def test_no_command_prints_control_characters(tmp_path):
     name = "s\x1b[2J\x1b]0;gone\x07"
     rows = "\n".join(f"row {n} \x1b[31mred\x1b[0m \x9b2J" for n in range(900))
-    call = {"id": "c", "type": "function", "function": {"name": "run\x1b[2J", "arguments": "{}"}}
-    items = [
-        {"role": "user", "content": "Please always remember: I like \x1b[2J red tea."},
-        {"role": "assistant", "content": None, "tool_calls": [call]},
-        {"role": "tool", "tool_call_id": "c", "content": rows},
-    ]
-    with contextlib.closing(Hippocampus(tmp_path)) as memory:
+    said = "Please always remember: I like \x1b[2J red tea."
+    items = [{"role": "user", "content": said}, *chat_step("c", "run\x1b[2J", {}, rows)]
+    with Hippocampus(tmp_path) as memory:
         with memory.session(name) as session:
             session(items)
         memory.facts.remember("Ann likes \x1b[2Jred tea")

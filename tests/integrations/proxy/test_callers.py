@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import threading
 import time
@@ -93,21 +94,18 @@ def exchanged(service: Service, path: str, items: Items, *credentials: str) -> E
 
 
 @pytest.mark.parametrize("path", APIS)
-@pytest.mark.parametrize("length", [1, 3, 4])
-def test_the_same_list_under_another_key_is_another_session(
-    path: str, length: int, state: Path
-) -> None:
+def test_the_same_list_under_another_key_is_another_session(path: str, state: Path) -> None:
     service = Service(state, "default")
     lists = APIS[path][1]
     for end in (1, 3, 5):
         first = exchanged(service, path, lists(ROWS)[:end], "a")
-    second = exchanged(service, path, lists(ROWS)[:length], "b")
-    assert second.conversation.session.id != first.conversation.session.id
-    answer = second.conversation.session.answer
     assert "row-416" in first.conversation.session.answer({"query": SECRET})
     [entry] = first.conversation.session.entries
-    for arguments in ({"query": SECRET}, {"entry_id": entry.id}, {"pattern": SECRET}):
-        assert "row-4" not in answer(arguments).replace(SECRET, ""), arguments
+    for length in (1, 3, 4):
+        other = exchanged(service, path, lists(ROWS)[:length], f"b{length}").conversation.session
+        assert other.id != first.conversation.session.id
+        for arguments in ({"query": SECRET}, {"entry_id": entry.id}, {"pattern": SECRET}):
+            assert "row-4" not in other.answer(arguments).replace(SECRET, ""), arguments
     service.close()
 
 
@@ -138,23 +136,23 @@ def test_no_recall_of_one_caller_is_written_into_the_request_of_another(
     assert all(SECRET not in json.dumps(each.items) for each in upstream.sent[-2:])
 
 
-@pytest.mark.parametrize(
-    ("place", "name"),
-    [
-        ("params", "key"), ("params", "access_token"), ("headers", "api_key"),
-        ("headers", "x-litellm-api-key"), ("headers", "Helicone-Auth"), ("headers", "X-Auth-Token"),
-        ("headers", "Cookie"), ("headers", "Authentication"), ("headers", "X-Credentials"),
-        ("headers", "X-Password"), ("headers", "X-Forwarded-User"), ("headers", "X-Forwarded-Email"),
-    ],
-)  # fmt: skip
-def test_a_key_tells_callers_apart_wherever_it_is(place: str, name: str, state: Path) -> None:
+PLACES = [
+    ("params", "key"), ("params", "access_token"), ("headers", "api_key"),
+    ("headers", "x-litellm-api-key"), ("headers", "Helicone-Auth"), ("headers", "X-Auth-Token"),
+    ("headers", "Cookie"), ("headers", "Authentication"), ("headers", "X-Credentials"),
+    ("headers", "X-Password"), ("headers", "X-Forwarded-User"), ("headers", "X-Forwarded-Email"),
+]  # fmt: skip
+
+
+def test_a_key_tells_callers_apart_wherever_it_is(state: Path) -> None:
+    sent = body("/chat/completions", chat_list(ROWS)[:1])
     with proxied(state, lambda items: "The same words.") as (_, url):
-        for number, key in enumerate(["a", "b", "a"]):
-            each = {"params": {}, "headers": {"idempotency-key": f"{number}"}}
-            each[place][name] = key
-            sent = body("/chat/completions", chat_list(ROWS)[:1])
-            httpx2.post(f"{url}/v1/chat/completions", content=sent, **each).raise_for_status()
-        assert len(conversations(url)) == 2
+        for before, (place, name) in enumerate(PLACES):
+            for number, key in enumerate(["a", "b", "a"]):
+                each = {"params": {}, "headers": {"idempotency-key": f"{number}"}}
+                each[place][name] = f"{name}-{key}"
+                httpx2.post(f"{url}/v1/chat/completions", content=sent, **each).raise_for_status()
+            assert len(conversations(url)) == 2 * before + 2, name
 
 
 @pytest.mark.parametrize(
@@ -265,10 +263,8 @@ def test_no_new_conversation_has_the_session_of_one_that_goes_on(state: Path) ->
     service.close()
 
 
-@pytest.mark.parametrize("seen", [0, 1, 2])
-@pytest.mark.parametrize("missed", [0, 1, 3])
 def test_a_conversation_goes_on_after_requests_that_it_missed_and_none_that_began_alike(
-    state: Path, seen: int, missed: int
+    state: Path,
 ) -> None:
     service = Service(state, "default")
 
@@ -277,14 +273,16 @@ def test_a_conversation_goes_on_after_requests_that_it_missed_and_none_that_bega
         for turn in range(turns):
             answer = {"role": "assistant", "content": f"{words} {turn}"}
             items += [answer, {"role": "user", "content": "Go on."}]
-        return exchanged(service, "/chat/completions", items, "a").conversation.session.id
+        key = f"{seen}, {missed}"
+        return exchanged(service, "/chat/completions", items, key).conversation.session.id
 
-    own = {asked(turns, "One") for turns in range(seen + 1)}
-    others = {asked(2, "Other")} if seen else set()  # one that was only begun is whose comes first
-    own.add(asked(seen + missed + 1, "One"))
-    others.add(asked(2 + missed, "Other"))
+    for seen, missed in itertools.product((0, 1, 2), (0, 1, 3)):
+        own = {asked(turns, "One") for turns in range(seen + 1)}
+        others = {asked(2, "Other")} if seen else set()  # one only begun is whose comes first
+        own.add(asked(seen + missed + 1, "One"))
+        others.add(asked(2 + missed, "Other"))
+        assert (len(own), len(others), own & others) == (1, 1, set()), (seen, missed)
     service.close()
-    assert (len(own), len(others), own & others) == (1, 1, set())
 
 
 def test_facts_belong_to_the_caller_who_said_them(

@@ -37,6 +37,7 @@ from hippocampus.integrations.proxy.service import Exchange, Service
 from hippocampus.replay.measure import Script
 from hippocampus.replay.readers import read_file
 from hippocampus.session.resources import DEADLINE_SECONDS
+from hippocampus.storage.postgres import connections
 from hippocampus.storage.state import CALLER_KEY, state_of
 
 FLEET = Path(__file__).parents[3] / "examples" / "fleet"
@@ -243,6 +244,7 @@ def test_requests_that_a_frozen_server_missed_take_their_deadline_and_split_no_c
     postgres: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(service, "DEADLINE_SECONDS", DEADLINE_SECONDS)
+    monkeypatch.setattr(connections, "RETRY_SECONDS", 0.5)
     with provider(Upstream(lambda _: "Done.")) as upstream:
         proxy = Proxy(upstream.url, postgres.address, "default", LIMIT_SECONDS, tenant="frozen")
         app = proxy.app()

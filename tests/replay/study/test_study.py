@@ -181,7 +181,8 @@ def test_the_price_is_confirmed_before_anything_is_asked(run: Run) -> None:
     assert "$" in printed
 
 
-@pytest.mark.parametrize("wire", FIRST_WIRE)
+@pytest.mark.slow
+@pytest.mark.parametrize("wire", WIRES)
 def test_a_run_that_was_killed_goes_on_where_it_stopped(
     wire: str, run: Run, sessions: Path, tmp_path: Path
 ) -> None:
