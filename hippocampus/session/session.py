@@ -28,7 +28,7 @@ from hippocampus.session.billing import Bill, CountedCall
 from hippocampus.session.guard import Guard
 from hippocampus.session.recalls import SessionEntries, SessionRecalls
 from hippocampus.session.renderer import redacted_list
-from hippocampus.session.report import SessionReport, Status, status_of
+from hippocampus.session.report import SessionReport, Status
 from hippocampus.session.resources import (
     END_SECONDS,
     MANAGED,
@@ -398,13 +398,12 @@ class Session:
 
     def status(self) -> Status:
         """Return the live figures of the session."""
-        run, outcomes = self._run, self._recalls.outcomes
         with self._lock:
             given = (self._unread_lists or [self._last_items])[0] if self._guard.raw_reason else []
             unmanaged: list[Message] = self._guard.run(
                 lambda: reader.read(reader.plain(reader.listed(given))), list, lost=""
             )
-            return status_of(run.state, run.rules, self._guard, outcomes, self._bill, unmanaged)
+            return self.report.status(self._recalls.outcomes, self._bill, unmanaged)
 
     def billed(self, reported: Any) -> dict[str, Any]:
         """Record what the provider reported for the last call; return the bill next to the prediction.
