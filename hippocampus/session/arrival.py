@@ -400,11 +400,11 @@ class MessageReader:
         """
         items, firsts = self.payloads.items, self.payloads.firsts
         payload = items[number]
-        content, turn = payload.record.content, payload.record.entry.source.turn
-        older = self.payloads.latest.get(key)
+        content, older = payload.record.content, self.payloads.latest.get(key)
         self.payloads.latest[key] = number
         if older is not None and items[older].message < payload.message:
-            if items[older].record.content != content:
+            if items[older].record.content != content:  # only then is the stored entry unpacked
+                turn = payload.record.entry.source.turn
                 self._replace(older, items[older].superseded(f"superseded at turn {turn}"))
             payload = payload.associated([items[older].id])
         twin = firsts.setdefault(content, number)
