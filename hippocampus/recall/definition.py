@@ -110,8 +110,8 @@ class RecallRequest(BaseModel):
     @property
     def names_part(self) -> bool:
         """Return whether it requests a part of some content; without a selector it is all, or its start."""
-        selectors = self.model_dump(exclude={"entry_id", "max_tokens"}, exclude_none=True)
-        return bool(selectors)
+        selectors = (self.lines, self.pattern, self.path, self.query, self.head, self.tail)
+        return any(selector is not None for selector in selectors)
 
 
 PARAMETERS: dict[str, Any] = {"type": "object", "properties": signatures.properties(RecallRequest)}

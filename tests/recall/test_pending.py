@@ -137,6 +137,12 @@ def test_numbers_as_text_are_read_and_what_is_empty_is_not_given() -> None:
     assert read_request({"entry_id": "", "query": "order"}).entry_id is None
 
 
+def test_lines_around_a_match_alone_name_no_part() -> None:
+    request = read_request({"entry_id": "a", "context": 0, "max_tokens": 9})
+    assert not request.names_part
+    assert recall.take("one\ntwo", request, 100) == "one\ntwo"
+
+
 @given(st.dictionaries(st.sampled_from(["entry_id", "lines", "pattern", "path", "query", "head", "max_tokens", "x"]),
     st.none() | st.integers() | st.text(max_size=5) | st.lists(st.integers(), max_size=3) | st.floats(), max_size=5))  # fmt: skip
 def test_any_arguments_are_read_or_refused(asked_for: dict) -> None:
