@@ -63,16 +63,16 @@ def extract(text: str) -> Extraction | None:
 def table_in(text: str, most_rows: int | None = None) -> Table | None:
     """Return the table that most lines of a text belong to, with `most_rows` of its rows."""
     lines = text.split("\n")
+    sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     for read in (_piped, _separated):
-        table = read(lines, most_rows)
+        table = read(lines, sample, most_rows)
         if table is not None and table.rows and len(table.header) <= MAX_COLUMNS:
             return table
     return None
 
 
-def _piped(lines: Sequence[str], most_rows: int | None) -> Table | None:
+def _piped(lines: Sequence[str], sample: Sequence[str], most_rows: int | None) -> Table | None:
     """Read Markdown, `psql` and boxes: cells between bars, a rule below or around the header."""
-    sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     barred = sum(_cells(line) is not None and not _is_rule(line) for line in sample)
     if barred < 2:
         return None
@@ -116,9 +116,8 @@ def _is_rule(line: str) -> bool:
     return len(bare) > 2 and not bare.strip(RULES) and any(dash in bare for dash in "-─━═=")
 
 
-def _separated(lines: Sequence[str], most_rows: int | None) -> Table | None:
+def _separated(lines: Sequence[str], sample: Sequence[str], most_rows: int | None) -> Table | None:
     """Read CSV, TSV and their relatives: the separator that gives equal rows of cells."""
-    sample = [line for line in lines[: 2 * SAMPLE_LINES] if line.strip()][:SAMPLE_LINES]
     if len(sample) <= MIN_ROWS:
         return None
     widths = ((separator, _even_width(sample, separator)) for separator in SEPARATORS)

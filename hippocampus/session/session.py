@@ -182,22 +182,19 @@ class Session:
             unread = list(given) if isinstance(given, list) else given
             self._unread_lists = [unread, self._last_items]
             self._guard.raw_reason = f"failed: {self._guard.cause}"
-            return self._redacted_items(given), False
+            rules = self._run.rules
+            lost = "sending what the policy redacts too" if rules.policy.redacts else ""
+            view = self._guard.run(
+                lambda: redacted_list(given, rules),
+                lambda: [*unread] if isinstance(unread, list) else unread,
+                lost,
+            )
+            return view, False
 
         found = self._guard.run(view_of_turn, raw_messages, "sending the messages as they are")
         self._ended_at = time.perf_counter()
         self._report_view(self._ended_at - started, last)
         return found
-
-    def _redacted_items(self, items: Any) -> list[Any]:
-        """Return raw messages, redacted by the policy if they can be read."""
-
-        def unredacted() -> list[Any]:
-            return list(items) if isinstance(items, list) else items
-
-        rules = self._run.rules
-        lost = "sending what the policy redacts too" if rules.policy.redacts else ""
-        return self._guard.run(lambda: redacted_list(items, rules), unredacted, lost)
 
     # Reports to observers
 

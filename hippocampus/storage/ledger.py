@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import json
 import logging
 import math
@@ -197,14 +196,6 @@ class NotedPart(NamedTuple):
     arguments: NotedPayload | None
     files: Sequence[Any] | None
 
-    @classmethod
-    def read(cls, row: Sequence[Any]) -> NotedPart:
-        """Return what was noted of a part, from JSON."""
-        message, part, result, key, arguments, files = row
-        result = None if result is None else NotedPayload(*result)
-        arguments = None if arguments is None else NotedPayload(*arguments)
-        return cls(message, part, result, key, arguments, files)
-
 
 class DigestNotes(NamedTuple):
     """What the messages that a digest replaces brought, so that a restart needs none of their texts."""
@@ -227,8 +218,13 @@ class DigestNotes(NamedTuple):
     def read(cls, row: Sequence[Any]) -> DigestNotes:
         """Return the notes of a digest, from JSON."""
         start, content, continues, parts, messages, items, name = row
-        known = [*itertools.starmap(KnownMessage, messages)]
-        return cls(start, content, continues, [*map(NotedPart.read, parts)], known, items, name)
+        payload = NotedPayload._make
+        noted = [
+            NotedPart(number, at, result and payload(result), key, given and payload(given), files)
+            for number, at, result, key, given, files in parts
+        ]
+        known = [*map(KnownMessage._make, messages)]
+        return cls(start, content, continues, noted, known, items, name)
 
 
 class TurnRows(NamedTuple):
