@@ -230,8 +230,6 @@ class LineWeights:
     alike: float = 0.35
     """To the power of how often a line of the same form came before, at most `most_alike` times."""
     most_alike: int = 3
-    bare: float = 0.02
-    """Of a line without a letter or a digit."""
     head: int = 6
     tail: int = 4
 
@@ -244,6 +242,7 @@ MIN_SENTENCE, MAX_PIECES = 30, 400
 MAX_ROWS, TAIL_ROWS = 2_000, 400
 """Of more lines the first and the last are read, and the others counted only."""
 WORDLESS = re.compile(r"[\W_]*")
+RULE = re.compile(r"(\W)\1{3,}")
 RESULT = re.compile(
     r"=>|->\s|\b(?:total|result|summary|passed|passing|error|warning|exception|denied|not found|"
     r"exit|status|version|final|score|accuracy|loss|found|created|deleted|updated)\b|"
@@ -261,8 +260,7 @@ NOTICE = re.compile(
     r"\bpartial\b.{0,40}\bview\b|\boutput (?:limit|saved|was)\b"
 )
 NOTICE_CHARACTERS = 300
-ENDS, END_CHARACTERS = 2, 120
-"""A result in the last two lines, of up to 120 characters, shows how a run ended: it stays."""
+ENDS, END_CHARACTERS = 2, 240
 END = re.compile(r"(?<=[.!?。！？;])\s+|(?<=[。！？])")
 
 
@@ -300,7 +298,10 @@ def says_failure(text: str) -> bool:
 def excerpt(
     rows: Sequence[TextRow], weigh: Callable[[TextRow], float] | None = None
 ) -> Iterator[EntryLine]:
-    """Yield every line with its weight; `weigh` returns the weight where the kind knows better."""
+    """Yield the lines that have words, with weights; `weigh` returns one where the kind knows better.
+
+    The last two stay: they show how a run ended.
+    """
     seen: set[str] = set()
     forms: dict[str, int] = {}
     # With each digit as 0: lines that differ in their digits have one form.
@@ -308,11 +309,11 @@ def excerpt(
     masks = raw.decode("utf-8", "surrogatepass").split("\n") if rows else []
     last = len(rows) - WEIGHTS.tail
     for at, (row, mask) in enumerate(zip(rows, masks, strict=True)):
+        if WORDLESS.fullmatch(row.text):
+            continue
         edge = at < WEIGHTS.head or at >= last
         if weigh:
             base = weigh(row)
-        elif WORDLESS.fullmatch(row.text):
-            base = WEIGHTS.bare
         else:
             base = WEIGHTS.first if at < WEIGHTS.head else WEIGHTS.last if edge else WEIGHTS.plain
             if says_failure(row.text[:LINE_CHARACTERS]):
@@ -325,9 +326,8 @@ def excerpt(
             names = identifiers(text)
             fresh = len(names - seen)
             seen |= names
-            weight = base + (WEIGHTS.named * math.log1p(fresh) if base > WEIGHTS.bare else 0.0)
-            weight *= alike
-            ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and _is_result(text)
+            weight = alike * (base + WEIGHTS.named * math.log1p(fresh))
+            ends = at >= len(rows) - ENDS and len(text) < END_CHARACTERS and weigh is None
             keep = ends or (edge and is_notice(text))
             yield EntryLine(text, weight, keep, count=0, number=row.number)
 
@@ -337,8 +337,14 @@ def _is_result(text: str) -> bool:
     return RESULT.search(text[:LINE_CHARACTERS].lstrip()) is not None
 
 
+def without_rules(line: str) -> str:
+    """Return a long line without the runs of one sign that fill a terminal's width."""
+    return RULE.sub(r"\1\1\1", line) if len(line) > LINE_CHARACTERS else line
+
+
 def _pieces(line: str) -> Iterator[str]:
     """Yield a line, or the sentences of a long one; one value without spaces stays whole."""
+    line = without_rules(line)
     if len(line) <= LINE_CHARACTERS or (len(line) <= MAX_VALUE and " " not in line.strip()):
         yield line
         return

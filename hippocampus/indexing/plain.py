@@ -19,6 +19,7 @@ from hippocampus.indexing.extraction import (
     lines_in,
     rows_of,
     says_failure,
+    without_rules,
 )
 
 MAX_CONFIDENCE = 0.95
@@ -252,7 +253,8 @@ def message_of(text: str) -> list[str]:
     Of a long one it is the start, the end, and the words around the last status code, or else the
     last word of failure: what a message echoes of a call comes before.
     """
-    lines = [line.strip() for line in text[:SCANNED_CHARACTERS].splitlines() if line.strip()]
+    printed = text[:SCANNED_CHARACTERS].splitlines()
+    lines = [without_rules(line).strip() for line in printed if line.strip()]
     telling = [
         line
         for line in lines[1:-1]

@@ -365,7 +365,8 @@ def _unframed(text: str) -> tuple[str, list[str]]:
     # Code ends in a bracket too, and the search takes longer than all that comes after it.
     may_end = ended.endswith(CLOSED) or "(End of file" in ended[-MAX_END_CHARACTERS:]
     tail = TAIL.search(ended, max(start, len(ended) - TAIL_CHARACTERS)) if may_end else None
-    notes = _lines("" if head and head["meter"] is not None else text[:start])
+    is_meter = head is not None and head["meter"] is not None
+    notes = _lines("" if is_meter else text[:start].partition("<warning>")[0])
     return text[start : tail.start() if tail else len(text)], notes + _lines(
         tail[0] if tail else ""
     )

@@ -163,7 +163,8 @@ def _line(role: str, part: Part, call: Part, ids: Mapping[str, str], root: str) 
         text = f"{part.tool}({_argued(part.text, root)}){f' [{entries}]' if entries else ''}"
     elif part.kind == "text":
         opening = "user: " if role == "user" else ""
-        text = f'"{opening}{cut(part.text, WORDS_CHARACTERS)}"'
+        most = WORDS_CHARACTERS if _is_said(part) else CALL_CHARACTERS
+        text = f'"{opening}{cut(part.text, most)}"'
     elif part.is_error:
         said = plain(part.text)
         lines = message_of(said) if len(said) > ERROR_CHARACTERS else [said]

@@ -26,14 +26,34 @@ def test_an_empty_text_is_nothing() -> None:
 @given(
     lines=st.lists(st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=80))
 )
-def test_every_filled_line_stands_as_it_is_with_its_number(lines: list[str]) -> None:
+def test_every_line_with_a_word_is_shown_as_it_is_with_its_number(lines: list[str]) -> None:
     extraction = plain.extract("\n".join(lines))
     shown = [
         (line.number + at, text)
         for line in (extraction.lines if extraction else ())
         for at, text in enumerate(line.text.split("\n"))
     ]
-    assert shown == [(at, line.rstrip()) for at, line in enumerate(lines, 1) if line.strip()]
+    worded = [(at, line.rstrip()) for at, line in enumerate(lines, 1) if re.search(r"[^\W_]", line)]
+    assert shown == worded
+
+
+def test_the_last_lines_show_how_a_run_ended() -> None:
+    steps = "".join(f"#{n} exporting layer sha256:{n:040x} 0.{n}s done\n" for n in range(90))
+    rows = (
+        "NAME  IMAGE  STATUS\nshop-app  shop:1  Up Less than a second\nshop-db  pg:14  Up (healthy)"
+    )
+    lines = indexing.index(f"{steps}{rows}", ExtractionContext(), Price(9.0, 1.0, 0, 200)).lines
+    assert lines[-2:] == rows.split("\n")[-2:] or lines[-2].endswith(rows.split("\n")[1])
+
+
+def test_signs_that_fill_a_terminal_are_not_shown_and_a_message_is_shown_once() -> None:
+    wide = "test_room.py::test_door ERROR" + " " * 560 + "[ 16%]"
+    text = "\n".join(["=" * 300 + " test session starts " + "=" * 300, wide, "exit code 1"])
+    context = ExtractionContext(is_error=True)
+    shown = "\n".join(indexing.index(text, context, Price(9.0, 1.0, 0, 300)).lines)
+    assert "====" not in shown
+    assert "test_room.py::test_door ERROR   [ 16%]" in shown
+    assert shown.count("test_door ERROR") == 1
 
 
 def test_lines_of_one_form_weigh_less_each_time() -> None:
@@ -74,7 +94,7 @@ def test_an_initial_ends_no_sentence() -> None:
 def test_a_tools_own_notice_always_stands() -> None:
     text = "\n".join(f"word {at}" for at in range(50)) + "\n[Showing 1-50 of 2377, use offset=51]"
     kept = [line.text for line in read(text).lines if line.keep]
-    assert kept == ["[Showing 1-50 of 2377, use offset=51]"]
+    assert kept[-1] == "[Showing 1-50 of 2377, use offset=51]"
     assert re.match(r"51 lines", read(text).summary)
 
 

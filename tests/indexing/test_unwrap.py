@@ -92,3 +92,16 @@ def test_the_lines_that_a_dump_leaves_out_are_bounded_together() -> None:
 def test_lines_without_a_number_join_the_numbered_one_before_them() -> None:
     output = unwrap.output_of(DUMP + "and more\n  of it\n\n    62\tline 62\n")
     assert output.body.split("\n")[59:] == ["line 60 and more of it", "", "line 62"]
+
+
+def test_the_advice_of_a_tool_that_cut_an_output_is_no_note() -> None:
+    text = (
+        "<returncode>1</returncode>\n<warning>\nThe output of your last command was too long.\n"
+        "Please try a different command.\n</warning><output_head>\nstart\n</output_head>\n"
+        "<elided_chars>\n900 characters elided\n</elided_chars>\n<output_tail>\nend\n</output_tail>"
+    )
+    output = unwrap.output_of(text)
+    assert output.notes[0] == "<returncode>1</returncode>"
+    assert not any("command" in note for note in output.notes)
+    assert output.body.startswith("start\n")
+    assert (output.cut_line, output.body.split("\n")[-1]) == (2, "end")

@@ -417,6 +417,9 @@ def test_a_digest_shows_words_once_and_those_of_the_host_after_all_others() -> N
     ]
     shown = digest.lines_of(digest.Steps().extended(read(step * 9)), {}, [], 0, Room(36))
     assert shown.split("\n") == [f'"{words}"', "… 26 more steps"]
+    state["text"] = f"<environment_details>{'Open tabs: doors.py ' * 60}</environment_details>"
+    roomy = digest.lines_of(digest.Steps().extended(read(step)), {}, [], 0, Room(900))
+    assert max(map(len, roomy.split("\n"))) < 300
 
 
 @pytest.mark.parametrize("tool", ["apply_patch", "bash"])
