@@ -94,8 +94,8 @@ def install(
         fail(
             f"{sys.prefix} is an environment of uvx or `pipx run`, which is removed: {INSTALL_TOOL}"
         )
-    declared = str(Path(policy).resolve()) if Path(policy).is_file() else policy
-    policies.load(declared)
+    policies.load(policy)
+    declared = policy if policy in policies.shipped() else str(Path(policy).resolve())
     root, state = Path.cwd() if project else None, _state(project, state_dir)
     _apply(settings.installed(host, root, state, declared), dry_run=dry_run)
 

@@ -297,6 +297,15 @@ def test_status_reports_a_server_that_does_not_start(home: Path) -> None:
     assert "No such command 'mpc'" in broken.output
 
 
+def test_a_file_with_the_name_of_a_shipped_policy_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "default").write_text("compression: none\n")
+    run("install", "claude-code")
+    assert "--policy" not in settings.hook_command(settings.HOSTS["claude-code"], None)
+
+
 @pytest.mark.parametrize("own", ["", f"{sys.executable} -P -m hippocampus hook --state-dir x; "])
 def test_status_runs_no_command_of_a_cloned_repository(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own: str
