@@ -137,7 +137,7 @@ class FactError(HippocampusError):
 
 
 class BlockError(FactError):
-    """A memory block cannot be changed; `reason` is `missing`, `no_match`, `too_long` or `empty`."""
+    """A memory block cannot be changed; `reason` is `missing`, `no_match`, `too_long`, `refused` or `empty`."""
 
     def __init__(self, reason: str, key: str, text: str) -> None:
         self.reason = reason

@@ -92,7 +92,7 @@ class Facts:
         except BaseException:
             self._database.close()
             raise
-        self.blocks = Blocks(self._database, ticking, agent)
+        self.blocks = Blocks(self._database, ticking, agent, self.tables.refusal_of_secrets)
         self.messages_table = messages_table
 
     # Remembering --------------------------------------------------------------------------------

@@ -62,7 +62,6 @@ class FactTables:
 
     def refusal(self, content: str) -> str:
         """Return why a text cannot be kept, or nothing."""
-        from hippocampus import secrets
         from hippocampus.facts.sentences import without_recalled
 
         if not content.strip():
@@ -71,8 +70,14 @@ class FactTables:
             return "it is what a recall wrote"
         if len(content) > MAX_CHARACTERS:
             return f"the text has {len(content)} characters; {MAX_CHARACTERS} fit"
-        kinds = "" if self.policy.keep_secrets else secrets.kinds_in(content)
-        shown = secrets.redacted(content)[:SHOWN_CHARACTERS] if kinds else ""
+        return self.refusal_of_secrets(content)
+
+    def refusal_of_secrets(self, text: str) -> str:
+        """Return why a text with a secret cannot be kept, or nothing."""
+        from hippocampus import secrets
+
+        kinds = "" if self.policy.keep_secrets else secrets.kinds_in(text)
+        shown = secrets.redacted(text)[:SHOWN_CHARACTERS] if kinds else ""
         return f"it holds {kinds}, which is not kept: {shown}" if kinds else ""
 
     def without_secrets(self, text: str) -> str:

@@ -190,6 +190,11 @@ def keep(
     return outcomes
 
 
+def _refusal(tables: FactTables, item: Item) -> str:
+    more = str(dict(item.metadata)) if item.metadata else ""
+    return tables.refusal(item.content) or tables.refusal_of_secrets(more)
+
+
 def prepared(
     tables: FactTables,
     chunk: Sequence[MemoryRequest],
@@ -206,7 +211,7 @@ def prepared(
             raise FactError(f"intensity {one.item.intensity} is not between 0 and 1")
         for at in (one.item.at, one.item.valid_from, one.item.valid_until):
             optional_seconds(at)
-    requests = [replace(one, refusal=tables.refusal(one.item.content)) for one in chunk]
+    requests = [replace(one, refusal=_refusal(tables, one.item)) for one in chunk]
     good = [at for at, one in enumerate(requests) if not one.refusal]
     spoken = []  # the embedded words: a turn without the name of who speaks
     for item in (requests[at].item for at in good):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import factual
 import pytest
 
-from hippocampus.errors import FactError
+from hippocampus.errors import BlockError, FactError
 from hippocampus.facts.models import FactPolicy
 from hippocampus.facts.store import Facts
 
@@ -23,6 +23,21 @@ def test_only_the_sentence_with_the_secret_is_left_out_and_the_raw_text_has_none
     ]
     everything = repr(facts.memories()) + repr(outcomes)
     assert not any(part in everything for part in ("hunter2", "MIIEow", "abcdef0"))
+
+
+def test_no_block_and_no_metadata_has_a_secret(facts):
+    key = "ghp_" + "aB3dE5fG7hJ9" * 3
+    facts.blocks.append("access", f"Notes {key[:8]}~")
+    for change in (
+        lambda: facts.blocks.append("access", f"and {key}"),
+        lambda: facts.blocks.append(key, "a name"),
+        lambda: facts.blocks.replace("access", "~", key[8:]),
+    ):
+        with pytest.raises(BlockError, match="it holds an API key or token, which is not kept"):
+            change()
+    assert facts.store("A note.", metadata={"token": key}).action == "refused"
+    assert [block.value for block in facts.blocks.list()] == [f"Notes {key[:8]}~"]
+    assert not facts.memories()
 
 
 def test_no_model_sees_a_secret(opened):

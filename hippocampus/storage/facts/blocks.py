@@ -19,10 +19,18 @@ MAX_CHARACTERS = 100_000
 class Blocks:
     """The blocks of one file; a block is named by agent, scope and key."""
 
-    def __init__(self, database: Database, clock: Callable[[], float], agent: str) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Callable[[], float],
+        agent: str,
+        refusal: Callable[[str], str],
+    ) -> None:
+        """Take the tables; `refusal` returns why a text cannot be kept, or nothing."""
         self._db = database
         self._clock = clock
         self._agent = agent
+        self._refusal = refusal
 
     def get(self, key: str, *, agent: str | None = None, scope: str = "") -> Block | None:
         """Return a block, or nothing where it is missing."""
@@ -40,13 +48,15 @@ class Blocks:
         """Write a block, in place of an earlier one.
 
         Raises:
-            BlockError: the key is empty or the value is too long.
+            BlockError: the key is empty, or the value is too long or cannot be kept.
         """
         if not key.strip():
             raise BlockError("empty", key, "a memory block needs a name")
         if len(value) > MAX_CHARACTERS:
             long = f"block {key!r} would have {len(value)} characters; {MAX_CHARACTERS} fit"
             raise BlockError("too_long", key, long)
+        if why := self._refusal(f"{key}\n{value}"):
+            raise BlockError("refused", key, f"the block is not changed: {why}")
         block = Block(agent or self._agent, scope, storable(key), storable(value), self._clock())
         put = "ON CONFLICT (agent, scope, key) DO UPDATE SET value = excluded.value, updated = excluded.updated"
         self._db.run(f"{INSERT} {put}", block)
