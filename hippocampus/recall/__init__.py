@@ -3,8 +3,6 @@
 The session knows which content an id refers to. Slices are pure: text in, text out.
 """
 
-from __future__ import annotations
-
 from hippocampus.recall.definition import (
     DESCRIPTION,
     PARAMETERS,

@@ -243,11 +243,14 @@ class MessageReader:
 
     def _add_arguments(self, call: PartSite, text: str, resolution: Resolution) -> int | None:
         """Make the arguments of a call a payload, once its result is there, under the rules of that."""
-        keeps = self.rules.policy.compression_of(resolution) == "none"
-        if not keeps and self.rules.is_small(text):
+        policy = self.rules.policy
+        keeps = policy.compression_of(resolution) == "none"
+        least = min(policy.arguments_over_tokens, policy.fade_over_tokens)
+        # No token has less than a byte: arguments that are never shortened are not counted.
+        if not keeps and len(text.encode("utf-8", "surrogatepass")) <= least:
             return None
         weight = tokens.count(text)
-        large = not keeps and weight > self.rules.policy.arguments_over_tokens
+        large = not keeps and weight > policy.arguments_over_tokens
         redaction = self.payloads.redactions.get((call.message, call.at))
         own = Resolution(redact=redaction, index=False if keeps else None)
         return self._add_part(_NewPart(call, weight, own, large, call.part.tool))

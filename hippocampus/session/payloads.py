@@ -181,17 +181,11 @@ class Payload(NamedTuple):
         return self.record.stage is Stage.FULL
 
     @property
-    def without_images(self) -> bool:
-        """Return whether the images of a result have left with its text.
-
-        The text of a large one becomes an entry before the model has seen its images.
-        """
-        return not self.large or self.record.stage is Stage.DORMANT
-
-    @property
     def rendered(self) -> Rendered:
-        """Return the text of its entry, in place of its part."""
-        return Rendered(self.message, self.part, self.record.shown, self.without_images)
+        """Return the text of its entry, in place of its part; the images of a result leave with it."""
+        # The text of a large one becomes an entry before the model has seen its images.
+        without_images = not self.large or self.record.stage is Stage.DORMANT
+        return Rendered(self.message, self.part, self.record.shown, without_images)
 
     @property
     def is_pinned(self) -> bool:

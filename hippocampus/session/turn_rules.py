@@ -112,11 +112,6 @@ class Rules:
             for name in self.recall_names
         )
 
-    def is_small(self, arguments: str) -> bool:
-        """Return whether arguments are never shortened, as their size in bytes shows: no token has less."""
-        most = min(self.policy.arguments_over_tokens, self.policy.fade_over_tokens)
-        return len(arguments.encode("utf-8", "surrogatepass")) <= most
-
     def indexes(self, text: str, tokens: int, resolution: Resolution) -> bool:
         """Return whether a text of this size becomes an entry."""
         return self.policy.indexes(tokens, lambda: self.kind_of(text), resolution)
