@@ -95,30 +95,33 @@ class Hippocampus:
         """Open a state directory, and make it if it does not exist.
 
         An address such as `postgresql://host/database` in its place is a state that any number of
-        workers share; `tenant` names whose sessions it has, and `payloads` object storage for large
-        payloads (`s3://bucket/prefix`). It keeps no memory files.
+        workers share, without memory files; `tenant` names whose sessions it has, and `payloads` object
+        storage for large payloads (`s3://bucket/prefix`). `store` holds the payloads in place of the
+        state; its maker closes it, and gives it to the commands by `HIPPOCAMPUS_STORE`.
+
         `policy` is the name of a shipped policy or the path of a file. `model` sets prices and
         context window, under the names that frameworks give it too (`openai/gpt-5`,
         `anthropic:claude-sonnet-5-5`); without it, and for a model that no price list has, which
-        is logged, prices are the policy's, else Anthropic's with the 5-minute cache; `prices` sets
-        them in its place, by the name of a table such as `anthropic-1h`. `window_tokens` is the
-        context window where that is not the model's own, or not known. `summarise` writes the
-        summary line of an entry: it is called in a thread, and a turn waits `summary_seconds` at
-        most (0 takes the summaries that are ready); if it fails or is late, the entry keeps the
-        line that is written without a model. `complete` answers a prompt: each consolidation
-        calls it once at most, within the policy's `model_seconds`, to decide which of the newest
-        facts the user's sentences end. `agent` is the owner of sessions and facts, unless a session
-        names another one. `store` holds the payloads in place of the state directory; its maker
-        closes it, and gives it to the commands by `HIPPOCAMPUS_STORE`. `marks`
-        is how many cache marks a session may add to a list in which the host has set one: 2 need
-        two of the provider's four to be free, of which the host may use one in its system prompt
-        or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the
-        view was made, as with automatic caching or by a framework; in a format that has no marks,
-        the plan takes ours to be set. A directory that cannot be used, because the disk is full, not
-        writable or damaged, is logged: sessions send their messages as they are, and use it as soon
-        as that works. With `strict` it is an error. `deadline_seconds` is how long a call waits for
-        files that other processes hold, before it sends the messages as they are. `observers` take
+        is logged, prices are the policy's, else Anthropic's with the 5-minute cache. `prices` sets
+        them in its place, by the name of a table such as `anthropic-1h`, and `window_tokens` a
+        context window that is not the model's own, or not known.
+
+        `marks` is how many cache marks a session may add to a list in which the host has set one: 2
+        need two of the provider's four to be free, of which the host may use one in its system prompt
+        or tools; 0 adds none. `tail_mark` means that requests get a mark at their end after the view
+        was made, as with automatic caching; in a format that has no marks, the plan takes ours to be set.
+
+        `summarise` writes the summary line of an entry, in a thread; a turn waits `summary_seconds` at
+        most (0 takes the summaries that are ready), and else the entry keeps the line that is written
+        without a model. `complete` answers a prompt: each consolidation calls it once at most, within
+        the policy's `model_seconds`, to decide which of the newest facts the user's sentences end.
+
+        `agent` is the owner of sessions and facts, unless a session names another one. `observers` take
         a report of each view, recall and bill, as `hippocampus.integrations.telemetry` does.
+
+        A directory that cannot be used, because the disk is full, not writable or damaged, is logged:
+        sessions send their messages as they are, and use it as soon as that works; with `strict` it is
+        an error. So they do where others hold its files for longer than `deadline_seconds` of a call.
 
         Raises:
             PolicyError: the policy cannot be read; the error lists every problem.

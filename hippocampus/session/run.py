@@ -30,7 +30,7 @@ from hippocampus.session.resources import (
     SessionSnapshot,
 )
 from hippocampus.session.state import State, only_grows, read
-from hippocampus.session.turn import Turn, largest_messages, take_turn
+from hippocampus.session.turn import LIMIT_REASON, Turn, largest_messages, take_turn
 from hippocampus.session.turn_rules import Rules
 from hippocampus.session.view import Span, View
 from hippocampus.storage.archive import Journal, RawList
@@ -195,7 +195,8 @@ class SessionRun:
             self._store_lost()
         if not is_retry:
             self._warn_of_excess()
-            self._consolidate_in_background(before, compacted=turn.compacted)
+            reasons = {decision.reason for decision in turn.rows.decisions}
+            self._consolidate_in_background(before, compacted=LIMIT_REASON in reasons)
         return True
 
     def _extended(self, items: list[Item], same: int = 0) -> History:

@@ -54,11 +54,6 @@ class Turn:
     is_edit: bool
     """Whether the view changes what the last request held."""
 
-    @property
-    def compacted(self) -> bool:
-        """Whether digests replaced old turns because the view passed its limit."""
-        return any(decision.reason == LIMIT_REASON for decision in self.rows.decisions)
-
 
 def take_turn(taken: ReadList, last: ModelCall, rules: Rules, *, cold: bool = False) -> Turn:
     """Return the turn of a call: the state with its view, and the rows and contents to commit.
