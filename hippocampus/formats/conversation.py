@@ -43,6 +43,12 @@ class Part:
     """Whether an opaque part with a `call_id` answers that call; if not, it makes it."""
 
     @property
+    def words(self) -> bytes:
+        """Return what the hash of its message has of it."""
+        said = f"\0{self.kind}\0{self.call_id}\0{self.tool}\0{self.text}"
+        return said.encode("utf-8", "surrogatepass")
+
+    @property
     def opens_call(self) -> bool:
         """Return whether it makes a call: the model's, or one that only the provider can read."""
         is_opaque = self.kind == "opaque" and bool(self.call_id)
@@ -65,9 +71,8 @@ class Message:
     @property
     def key(self) -> str:
         """Return a hash of its words, but for the rest of its items, such as marks."""
-        parts = ((part.kind, part.call_id, part.tool, part.text) for part in self.parts)
-        said = "\0".join((self.role, *itertools.chain.from_iterable(parts)))
-        return content_key(said.encode("utf-8", "surrogatepass"))[:KEY_CHARACTERS]
+        said = b"".join(part.words for part in self.parts)
+        return content_key(self.role.encode() + said)[:KEY_CHARACTERS]
 
     @property
     def is_own(self) -> bool:
@@ -176,13 +181,11 @@ def write(messages: Iterable[Message]) -> list[Item]:
 
 
 def images_in(message: Message, number: int) -> list[int]:
-    """Return the numbers of the image parts inside a result, by its own number."""
-    path = message.parts[number].path
-    return [
-        at
-        for at, part in enumerate(message.parts)
-        if part.image_tokens and at != number and part.path[: len(path)] == path
-    ]
+    """Return the numbers of the image parts inside a result, by its own number: they follow it."""
+    parts, path = message.parts, message.parts[number].path
+    later = itertools.islice(enumerate(parts), number + 1, None)
+    inside = itertools.takewhile(lambda found: found[1].path[: len(path)] == path, later)
+    return [at for at, part in inside if part.image_tokens]
 
 
 def with_texts(

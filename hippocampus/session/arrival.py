@@ -24,7 +24,7 @@ from hippocampus.entries.entry import (
     storable,
 )
 from hippocampus.entries.origin import EntryOrigin, PartOrigin
-from hippocampus.formats.conversation import Message, Part, UnreadMessage, is_image_block
+from hippocampus.formats.conversation import Message, Part, UnreadMessage, images_in, is_image_block
 from hippocampus.formats.tool_calls import (
     asks_to_read,
     file_key,
@@ -56,7 +56,7 @@ from hippocampus.session.view import Rendered, Span
 from hippocampus.storage.ledger import NotedPart, NotedPayload, StoredRecord
 
 MAX_BATCH = 64
-"""The most reads of a batch that a write mentions: the newest ones."""
+"""The most reads of a batch that a write mentions, and texts of a file that a call accesses: the newest ones."""
 SUMMARY_CHARACTERS = 200
 """The start of words that a rule keeps, as their entry quotes it."""
 IMAGE = "image"
@@ -160,6 +160,7 @@ class MessageReader:
         if cites and message.role == "assistant":
             for text in message.texts():
                 index.write(number, identifiers(text))
+        images = self._images_of(number)
         for at, part in enumerate(message.parts):
             if part.kind == "call":
                 quoted = self.history.quotable(number).parts[at]
@@ -168,7 +169,7 @@ class MessageReader:
                 self._read_result(PartSite(number, at, part))
             elif part.kind == "text" and message.role == "user":
                 self._read_words(number, at, part)
-            elif part.kind == "image":
+            elif at in images:
                 self._read_image(number, at, part)
 
     def _read_notes(self, span: Span, parts: Iterable[NotedPart]) -> None:
@@ -280,18 +281,24 @@ class MessageReader:
         )  # fmt: skip
         self.noted.append((record, original))
 
-    def _read_image(self, number: int, at: int, part: Part) -> None:
-        """Make an image that follows tool results a payload: hosts put screenshots there.
+    def _images_of(self, number: int) -> Container[int]:
+        """Return the image parts of a message that follow tool results: hosts put screenshots there.
 
         Some can hold only text in results; the user's own images are elsewhere.
         """
         message = self.history.raw[number]
+        images = {at for at, part in enumerate(message.parts) if part.kind == "image"}
+        if not images:
+            return images
         before = self.history.raw[number - 1].parts if number else ()
-        results = [other for other in message.parts if other.closes_call]
-        is_inside = any(part.path[: len(result.path)] == result.path for result in results)
-        follows = bool(results) or any(other.closes_call for other in before)
-        if is_inside or not follows or not is_image_block(message.held(part)):
-            return
+        results = [at for at, part in enumerate(message.parts) if part.closes_call]
+        if not results and not any(part.closes_call for part in before):
+            return ()
+        images.difference_update(*(images_in(message, result) for result in results))
+        return {at for at in images if is_image_block(message.held(message.parts[at]))}
+
+    def _read_image(self, number: int, at: int, part: Part) -> None:
+        """Make an image a payload."""
         subject = Subject("tool_result", source_type="tool", tokens=part.image_tokens, kind=IMAGE)
         resolution = self.rules.policy.resolve(subject)
         site = PartSite(number, at, part)
@@ -442,7 +449,7 @@ class MessageReader:
                 texts = (*left, FileText(path, number))
                 if items[number].file != path:
                     self._replace(number, items[number]._replace(file=path))
-            self.payloads.files[file_key(path)] = texts
+            self.payloads.files[file_key(path)] = texts[-MAX_BATCH:]
         if files.written:
             mentioned = {items[text].batch for text in touched}
             together = [text for at in mentioned if at is not None for text in batches[at]]

@@ -8,9 +8,11 @@ from __future__ import annotations
 import bisect
 import contextlib
 import functools
+import hashlib
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -18,6 +20,7 @@ from hippocampus.entries.entry import content_key
 from hippocampus.entries.origin import DigestOrigin
 from hippocampus.errors import MALFORMED
 from hippocampus.formats.conversation import (
+    KEY_CHARACTERS,
     Item,
     KnownMessage,
     Message,
@@ -132,17 +135,20 @@ class History:
         return self.reading.kept == len(before.raw) == len(self.raw)
 
     def with_redacted(
-        self, texts: Iterable[tuple[int, int, str, bool]], originals: Collection[tuple[int, int]]
+        self, texts: Iterable[tuple[int, int, str, bool]], originals: AbstractSet[tuple[int, int]]
     ) -> History:
         """Return the history with texts in place of parts, given by message and part number.
 
         Parts in `originals` (message, part) are replaced in `raw` too.
         """
         redacted, raw = dict(self.redacted), list(self.raw)
+        edits = defaultdict[int, dict[int, str]](dict)
         for number, part, text, _ in texts:
-            redacted[number] = with_texts(redacted.get(number) or raw[number], {part: text})
-            if (number, part) in originals:
-                raw[number] = with_texts(raw[number], {part: text})
+            edits[number][part] = text
+        for number, own in edits.items():
+            redacted[number] = with_texts(redacted.get(number) or raw[number], own)
+            kept = {part: text for part, text in own.items() if (number, part) in originals}
+            raw[number] = with_texts(raw[number], kept) if kept else raw[number]
         return replace(self, redacted=redacted, raw=raw if originals else self.raw, verified=())
 
     def as_first(self) -> History:
@@ -293,10 +299,13 @@ def joined_end(keys: Sequence[str], history: History, start: int) -> int:
     at = start
     for number in range(start, len(history.raw)):
         message, first = history.raw[number], 0
-        for end in range(1, len(message.parts) + 1):
-            piece = replace(message, parts=message.parts[first:end])
-            if at < len(keys) and piece.key == keys[at]:
-                first, at = end, at + 1
+        piece = hashlib.sha256(
+            message.role.encode()
+        )  # as `Message.key`, of the parts from `first` on
+        for end, part in enumerate(message.parts, 1):
+            piece.update(part.words)
+            if at < len(keys) and piece.hexdigest()[:KEY_CHARACTERS] == keys[at]:
+                first, at, piece = end, at + 1, hashlib.sha256(message.role.encode())
         if first < len(message.parts):
             return number + (first > 0)
     return len(history.raw)

@@ -82,7 +82,7 @@ def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rul
     """
     taken = Redacted(history, {}, [])
     known = dict(calls)
-    originals = []
+    originals = set[tuple[int, int]]()
     for number, message in enumerate(history.raw[start:], start):
         for at, part in enumerate(message.parts):
             subject, text = subject_of(message, part, known.get(part.call_id)), part.text
@@ -92,7 +92,7 @@ def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rul
                 text = (redaction.redacted_json if is_call else redaction.redacted)(text)
                 if text != part.text:
                     taken.rendered.append(Rendered(number, at, text))
-                    originals += [(number, at)] if redaction.original else []
+                    originals |= {(number, at)} if redaction.original else set()
             if is_call:
                 known[part.call_id] = replace(part, text=text)
     return taken._replace(history=history.with_redacted(taken.rendered, originals))

@@ -147,17 +147,18 @@ class Session:
     ) -> tuple[list[Any], bool]:
         """Take a turn: return the items to send, and whether they are its view."""
         given: Any = items
+        paused_seconds = self._paused_seconds
         started, last = time.perf_counter(), self._run.state.last
 
         def view_of_turn() -> tuple[list[Any], bool]:
-            nonlocal given
+            nonlocal given, paused_seconds
+            paused_seconds += idle_seconds
             given = reader.listed(items)
             # Items that are the objects of the last call are not read again; some are compared.
             reading, first = self._run.state.history.reading, self._calls * reader.COMPARED
             seen = self._last_items if reading is self._reading else ()
             same = reader.same_start(reading.items, given, seen, first)
             own = reader.plain(given, same)
-            paused_seconds = self._paused_seconds + idle_seconds
             # An interrupted call forgets its list, which the end of the session reads again.
             self._unread_lists = [own, self._last_items]
             with self._run.dropping_list():
@@ -176,7 +177,7 @@ class Session:
         def raw_messages() -> tuple[list[Any], bool]:
             self._guard.failures += 1
             self._guard.raw_calls += 1
-            self._paused_seconds += idle_seconds
+            self._paused_seconds = paused_seconds
             self._run.marker.is_lost = True
             # The caller's list may change before the session ends: this keeps its items.
             unread = list(given) if isinstance(given, list) else given

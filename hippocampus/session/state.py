@@ -179,8 +179,8 @@ def read(state: State, history: History, context_load: str, rules: Rules) -> Rea
     # Redaction sees the texts that replace pointers, and all that follows sees redacted texts only.
     edits = rules.policy.compression != "none"
     texts = list(referred(history, kept, sent, state.records, rules)) if edits else []
-    pointers = [rendered[:2] for rendered in texts]
-    history = history.with_redacted(texts, pointers) if texts else history
+    pointers = {rendered[:2]: None for rendered in texts}
+    history = history.with_redacted(texts, pointers.keys()) if texts else history
     if rules.policy.redacts:
         calls = {call_id: site.part for call_id, site in payloads.calls.items()}
         history, redactions, gone = redacted(history, calls, kept, rules)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
@@ -91,12 +92,14 @@ class View:
 
     def with_texts(self, texts: Iterable[Rendered]) -> View:
         """Return the view with texts in place of parts of messages."""
-        edited: dict[int, Message] = {}
+        put = defaultdict[int, dict[int, str]](dict)
+        gone = defaultdict[int, set[int]](set)
         for number, part, text, bare in texts:
-            front = self.context_load if (number, part) == self.loaded_at else ""
-            gone = (part,) if bare else ()
-            before = edited.get(number, self.shown[number])
-            edited[number] = with_texts(before, {part: front + text}, gone)
+            put[number][part] = (
+                self.context_load if (number, part) == self.loaded_at else ""
+            ) + text
+            gone[number] |= {part} if bare else set()
+        edited = {n: with_texts(self.shown[n], own, gone[n]) for n, own in put.items()}
         return self._with(edited, min(self.unchanged, *edited)) if edited else self
 
     def with_context_load(self, text: str) -> View:

@@ -49,6 +49,8 @@ CONTEXT_LINES = 3
 """The lines that are shown around a line that the agent wrote."""
 MIN_TOKENS = 120
 """The outline of a file has at least this many."""
+MAX_LOOSE = 64
+"""The texts of a file whose place is not known: each later change is looked for in all."""
 NUMBER_TOKENS = 3
 GAP = "…"
 
@@ -131,7 +133,7 @@ class WorkFile:
             else:
                 piece.lines[max(0, at) : at + len(texts)] = fresh
             return
-        self.pieces.append(Piece(0, fresh))
+        self._keep(fresh)
 
     def _put(self, first: int, lines: Sequence[Line]) -> None:
         """Put lines with a known place over those that were there.
@@ -183,7 +185,13 @@ class WorkFile:
             return
         self.unfollowed += 1
         if edit.new.strip():
-            self.pieces.append(Piece(0, [Line(line, 0, turn) for line in edit.new.split("\n")]))
+            self._keep([Line(line, 0, turn) for line in edit.new.split("\n")])
+
+    def _keep(self, lines: list[Line]) -> None:
+        """Keep a text whose place is not known, with the newest of the others."""
+        loose = [piece for piece in self.pieces if not piece.first]
+        known = (piece for piece in self.pieces if piece.first)
+        self.pieces = [*known, *loose[1 - MAX_LOOSE :], Piece(0, lines)]
 
 
 def _place_of(texts: Sequence[str], piece: Piece) -> int | None:

@@ -58,6 +58,19 @@ def test_junk_is_sent_as_it_is(tmp_path: Path, junk: Any) -> None:
             assert session(items) != items
 
 
+@pytest.mark.parametrize("idle_seconds", [None, "5", 10**400, float("nan")], ids=lambda _: "")
+def test_a_pause_that_is_no_number_of_seconds_costs_one_view(
+    tmp_path: Path, idle_seconds: Any
+) -> None:
+    memory = Hippocampus(tmp_path, policy=EAGER)
+    items = reading(1)
+    with memory.session("s") as session:
+        session(items, idle_seconds=idle_seconds)
+        with no_fallback():
+            assert session(items) != items
+    memory.close()
+
+
 @pytest.mark.parametrize(
     "strange",
     [
