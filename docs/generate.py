@@ -255,7 +255,7 @@ def mcp_tools() -> str:
     from hippocampus.integrations import mcp_server
 
     def rows(profile: str) -> Iterator[tuple[str, ...]]:
-        for tool in mcp_server.offered(profile):
+        for tool in mcp_server.tool_definitions(profile):
             named = ", ".join(f"`{name}`" for name in tool.input_schema["properties"])
             yield f"`{tool.name}`", named, html.escape(tool.description or "", quote=False)
 

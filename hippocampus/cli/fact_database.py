@@ -36,7 +36,7 @@ VARIABLES = ["HIPPOCAMPUS_DB", "HIPPOCAMPUS_STATE"]
 """What names the database if no option does."""
 
 
-def opened(  # noqa: PLR0913 - each is one property of a store
+def open_facts(  # noqa: PLR0913 - each is one property of a store
     path: Path | str | StateStore,
     agent: str = OWN_AGENT,
     *,
@@ -171,7 +171,7 @@ def _endpoint(prefix: str) -> Endpoint | None:
     return Endpoint(address, f"{prefix}_KEY") if address else None
 
 
-def known(facts: Facts, ids: Sequence[str]) -> tuple[list[Memory], list[str]]:
+def look_up(facts: Facts, ids: Sequence[str]) -> tuple[list[Memory], list[str]]:
     """Return the memories with these ids, and a sentence for each unknown id."""
     found = {memory_id: facts.get(memory_id) for memory_id in ids}
     missing = [f"no memory {memory_id}" for memory_id, memory in found.items() if memory is None]
@@ -225,10 +225,10 @@ def retrieve(
         if not prompt or not is_there(path):
             return
         try:
-            store = opened(path, agent)
+            store = open_facts(path, agent)
         except EmbeddingModelError as other:
             sys.stderr.write(f"hippocampus: searched by words alone: {other}\n")
-            store = opened(path, agent, models=False)
+            store = open_facts(path, agent, models=False)
         with store as facts:
             text = facts.retrieve(prompt, token_budget=token_budget, scopes=scopes, agent=agent)
         if as_json:

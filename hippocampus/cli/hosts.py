@@ -19,7 +19,7 @@ from typer import Argument, Option
 
 from hippocampus import policy as policies
 from hippocampus.cli import options as out
-from hippocampus.cli.fact_database import OWN_AGENT, opened
+from hippocampus.cli.fact_database import OWN_AGENT, open_facts
 from hippocampus.cli.options import Shown, fail, say
 from hippocampus.indexing.extraction import counted
 from hippocampus.integrations.hooks import settings
@@ -97,13 +97,13 @@ def install(
     policies.load(policy)
     declared = policy if policy in policies.shipped() else str(Path(policy).resolve())
     root, state = Path.cwd() if project else None, _state(project, state_dir)
-    _apply(settings.installed(host, root, state, declared), dry_run=dry_run)
+    _apply(settings.install_changes(host, root, state, declared), dry_run=dry_run)
 
 
 def uninstall(host: Named, project: Project = False, dry_run: DryRun = False) -> None:
     """Remove the hooks and the MCP server from the settings; the memory stays."""
     root = Path.cwd() if project else None
-    _apply(settings.uninstalled(host, root), dry_run=dry_run)
+    _apply(settings.uninstall_changes(host, root), dry_run=dry_run)
 
 
 def status(
@@ -139,9 +139,9 @@ def status(
 
 def _print_savings(state: StateStore, model: str, *, as_json: bool) -> None:
     """Print the figures of a state: a line per session, and the sum of those with the same last day."""
-    from hippocampus.integrations.savings import saved
+    from hippocampus.integrations.savings import read_savings
 
-    found = saved(state, model)
+    found = read_savings(state, model)
     if as_json:
         Shown(found).show()
         return
@@ -232,7 +232,7 @@ def mcp(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     state = state_of(state_dir, tenant)
     with contextlib.ExitStack() as closing:
-        facts = closing.enter_context(opened(state, agent or OWN_AGENT))
+        facts = closing.enter_context(open_facts(state, agent or OWN_AGENT))
         memory = Hippocampus(state, policy=policy, agent=agent, observers=_observers())
         closing.callback(memory.close)
         if transport == "stdio":

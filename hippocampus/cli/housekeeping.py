@@ -25,7 +25,7 @@ from hippocampus.cli.fact_database import (
     embed,
     is_file,
     is_there,
-    opened,
+    open_facts,
     rerank,
 )
 from hippocampus.cli.options import AsJson, Shown, fail, say
@@ -254,7 +254,7 @@ def _database(named: str) -> dict[str, Any]:
         return found
     found["writable"] = is_address(named) or os.access(path, os.W_OK)
     try:
-        with opened(named, models=False) as facts:
+        with open_facts(named, models=False) as facts:
             db = facts.tables.database
             found["path"] = db.path  # a server's address without its password
             stats = memories.stats(db, facts.tables.clock())
@@ -274,7 +274,7 @@ def _probe() -> dict[str, Any]:
     try:
         with (
             tempfile.TemporaryDirectory() as folder,
-            opened(Path(folder) / "probe.sqlite3", makes=True) as facts,
+            open_facts(Path(folder) / "probe.sqlite3", makes=True) as facts,
         ):
             facts.store("The probe is a brass monkey.")
             return {"ok": "brass monkey" in facts.retrieve("Which probe?")}
@@ -326,7 +326,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.facts.words import content_words
 
     layout = None if is_address(named) or is_file(named) else StateDir(Path(named))
-    with opened(layout.database if layout else named, agent) as facts:
+    with open_facts(layout.database if layout else named, agent) as facts:
         whose = EVERY_AGENT if facts.get(what) else agent  # an id is of one
         findings = facts.forget(what, dry_run=True, agent=whose)
         found = [finding.memory for finding in findings]

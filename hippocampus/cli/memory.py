@@ -182,7 +182,7 @@ def block(
 @verb(hippo)
 def delete(facts: Facts, ids: out.Ids, force: out.Force = False) -> Shown:
     """Delete memories for good; what they had superseded comes back; status 1 where an id is unknown."""
-    found, missing = stores.known(facts, ids)
+    found, missing = stores.look_up(facts, ids)
     returned = memories.returning(facts.tables.database, [memory.id for memory in found])
     if force:
         facts.delete([memory.id for memory in found])
@@ -229,7 +229,7 @@ def write(
         text, type_name = text[found.end() :], found[1]
     if not text or TYPE_PREFIX.fullmatch(f"{text} "):
         raise FactError("there is nothing to write: the input is empty")
-    with stores.opened(db, agent, makes=True) as facts:
+    with stores.open_facts(db, agent, makes=True) as facts:
         kept = facts.store(text, type=type_name, scope=scope)
         # A model finds the facts of the whole text; without one, they are the sentences that may end others.
         said = (sentence for sentence in sentences(own_words(text)) if read(sentence).may_end)
@@ -351,10 +351,10 @@ def recall(  # noqa: PLR0913, PLR0917 - one parameter an option
         types = [type_name] if type_name else []
         return out.recalled(facts.recall(query, types=types, as_of=as_of, **asked))
     from hippocampus.facts.query import load
-    from hippocampus.facts.rendering import rendered
+    from hippocampus.facts.rendering import render_memory
 
     found, preferences = load(facts.tables, **asked)
-    text = rendered(found, facts.tables.clock(), preferences)
+    text = render_memory(found, facts.tables.clock(), preferences)
     return out.recalled(found)._replace(lines=[text], otherwise="nothing is known yet")
 
 
@@ -391,7 +391,7 @@ def list_(
 @verb(app)
 def show(facts: Facts, ids: out.Ids) -> Shown:
     """Show memories whole: text, dates, who said it, what replaces it; status 1 where an id is unknown."""
-    found, missing = stores.known(facts, ids)
+    found, missing = stores.look_up(facts, ids)
     rows = list(map(out.row, found))
     fields = [
         [f"{name:>14}  {words}" for name, value in row.items() if (words := _words(value))]
@@ -412,7 +412,7 @@ def _words(value: Any) -> str:
 @verb(app)
 def history(facts: Facts, memory_id: out.Id) -> Shown:
     """Show a memory and all that it replaced, newest first; status 1 where the id is unknown."""
-    known, missing = stores.known(facts, [memory_id])
+    known, missing = stores.look_up(facts, [memory_id])
     found = [memory for one in known for memory in memories.history(facts.tables.database, one.id)]
     return out.memories(found, missing)
 
@@ -422,7 +422,7 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
     """Put another text in a memory's place; status 1 where the id is unknown."""
     from hippocampus.facts import upkeep
 
-    known, missing = stores.known(facts, [memory_id])
+    known, missing = stores.look_up(facts, [memory_id])
     found = [upkeep.update(facts.tables, one.id, text) for one in known]
     stores.sync_files(facts)
     return out.memories(found, missing)
@@ -431,7 +431,7 @@ def update(facts: Facts, memory_id: out.Id, text: out.Text = "") -> Shown:
 @verb(app)
 def confirm(facts: Facts, ids: out.Ids) -> Shown:
     """Count an access of memories, as a recall does, so that they fade later."""
-    found, missing = stores.known(facts, ids)
+    found, missing = stores.look_up(facts, ids)
     facts.confirm([memory.id for memory in found])
     return out.memories(found, missing)
 
@@ -441,7 +441,7 @@ def restore(facts: Facts, ids: out.Ids) -> Shown:
     """Bring back memories that were replaced or taken away; status 1 where an id is unknown."""
     from hippocampus.facts import upkeep
 
-    known, missing = stores.known(facts, ids)
+    known, missing = stores.look_up(facts, ids)
     restored = upkeep.restore(facts.tables, [memory.id for memory in known])
     stores.sync_files(facts)
     return out.memories(restored, missing)

@@ -20,7 +20,7 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand
 
-from hippocampus.cli.fact_database import DEFAULT_PATH, OWN_AGENT, VARIABLES, opened
+from hippocampus.cli.fact_database import DEFAULT_PATH, OWN_AGENT, VARIABLES, open_facts
 from hippocampus.errors import FactError, without_password
 from hippocampus.formats.json_text import visible
 from hippocampus.storage.state import StateStore, state_of
@@ -222,7 +222,7 @@ Importance = Annotated[float | None, Option(min=0, max=1, help="0 to 1.")]
 def verb(
     *groups: typer.Typer, name: str = "", models: bool = False, **opening: Any
 ) -> Callable[[Callable[..., Shown]], Callable[..., Shown]]:
-    """Add a function of facts to groups as a command with `--db` and `--json`; `opening` is of `opened`."""
+    """Add a function of facts to groups as a command with `--db` and `--json`; `opening` is of `open_facts`."""
 
     def add(function: Callable[..., Shown]) -> Callable[..., Shown]:
         known = {"Facts": Any}  # its module is not imported for `--help`
@@ -230,7 +230,7 @@ def verb(
         _, *own = signature.parameters.values()
 
         def run(db: Database = DEFAULT_PATH, as_json: AsJson = False, **given: Any) -> None:
-            with opened(db, given.get("agent") or OWN_AGENT, models=models, **opening) as facts:
+            with open_facts(db, given.get("agent") or OWN_AGENT, models=models, **opening) as facts:
                 shown = function(facts, **given)
             shown.show(as_json=as_json)
 

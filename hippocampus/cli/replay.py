@@ -317,7 +317,7 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter an option
         policies.load(policy_name)
     for model_name in {given.reader, given.judge} - {FILES}:
         wire_of(model_name)
-    with journal.held(folder):
+    with journal.lock(folder):
         _print_study(StudyFolder(folder, given), paths, yes=yes)
 
 
@@ -361,9 +361,9 @@ def study_recall(
     arguments: Annotated[str, Argument(help="The arguments of recall, as JSON.")],
 ) -> None:
     """Answer a recall of a reader of files from what was stored at the moment of the case."""
-    from hippocampus.replay.study.asking import answered
+    from hippocampus.replay.study.asking import answer_file_recall
 
-    typer.echo(answered(case, arguments))
+    typer.echo(answer_file_recall(case, arguments))
 
 
 def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
@@ -401,7 +401,7 @@ def trial(  # noqa: PLR0913, PLR0917 - one parameter an option
 
     policies.load(policy)
     wire = wire_of(model)
-    with journal.held(folder):
+    with journal.lock(folder):
         found = trials.tasks_in(tasks)
         digest = trials.digest_of(found)
         settings = trials.TrialSettings(digest, model, policy, calls, seconds, seed)

@@ -151,11 +151,11 @@ def _store(
     ordered = sorted(waiting, key=place)
     for batch in (ordered[at : at + BATCH] for at in range(0, len(ordered), BATCH)):
         requests = [waiting[key] for key in batch]
-        ready, named = write.prepared(tables, requests, agent, known)
+        ready, named = write.prepare(tables, requests, agent, known)
         with bounded(BATCH_SECONDS if db.is_local else math.inf), db.transaction():
             if consolidated.keys(db, session.name) != read:
                 return False
-            outcomes = write.written(tables, agent, ready, named)
+            outcomes = write.write_prepared(tables, agent, ready, named)
             marks = {
                 key: _shown(request, outcome, session)
                 for key, request, outcome in zip(batch, requests, outcomes, strict=True)
@@ -189,7 +189,7 @@ def _claims(  # noqa: PLR0913, PLR0917 - one parameter an input
     """Return the claims among new statements, and those that a model finds in unread messages."""
     claims = {key: request for key, request in new.items() if request.kind == "fact"}
     asked = {key: one for key, one in statements(session, unread).items() if key not in read}
-    decided, known = write.judged(facts.tables, [*asked.values()], agent, model, model.seconds)
+    decided, known = write.ask_judge(facts.tables, [*asked.values()], agent, model, model.seconds)
     for key, request in zip(asked, decided, strict=True):
         if (judgement := request.decision) is None:
             continue

@@ -16,7 +16,7 @@ from hippocampus.entries.entry import Record, content_key, storable
 from hippocampus.entries.origin import AdoptedOrigin
 from hippocampus.facts import write
 from hippocampus.facts.languages import expression
-from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, written
+from hippocampus.facts.pasted import MAX_CHARACTERS, MAX_WRITTEN, Written, by_author
 from hippocampus.facts.sentences import sentences, without_recalled
 from hippocampus.facts.statements import joined, read, type_of, worded_as
 from hippocampus.facts.topics import is_own
@@ -99,7 +99,7 @@ def worth_keeping(
             found += [
                 extracted(session, text, kind, "user", said.turn, entry_id)
                 for text, kind in _of_user(
-                    written(said.text, is_announced=said.is_announced), policy
+                    by_author(said.text, is_announced=said.is_announced), policy
                 )
             ]
         elif said.answers:
@@ -207,7 +207,7 @@ def statements(session: str, said: Sequence[Utterance]) -> Extracted:
     found: list[tuple[str, write.MemoryRequest]] = []
     left = PROMPT_CHARACTERS
     for utterance in reversed(_newest(said)):
-        own = written(utterance.text, is_announced=utterance.is_announced).own
+        own = by_author(utterance.text, is_announced=utterance.is_announced).own
         for sentence in reversed(list(joined(sentences(own)))):
             text = _claim(sentence)
             if len(text) > CLAIM_CHARACTERS or not _is_statement(text) or speaks_of_secret(text):

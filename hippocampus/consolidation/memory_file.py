@@ -19,11 +19,11 @@ from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.facts.exchange.markdown import (
     FROM_TOOLS,
     MARK,
+    line_of,
     mark_of,
-    rendered,
     rows,
-    shown,
     with_added,
+    without_marks,
 )
 from hippocampus.facts.models import UNTRUSTED
 from hippocampus.facts.store import Facts
@@ -109,11 +109,13 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
         if fact and fact_id not in without:
             memory = true.get(fact_id)
             # What a line has in other words than those of the store, earlier ones too, is a person's.
-            if row.text == shown(fact.content):
+            if row.text == without_marks(fact.content):
                 is_outdated = memory is None or memory.id != fact_id
             else:
                 before = memories.superseded(db, fact_id).values()
-                earlier = [shown(old.content) for old in before if old.removed == memories.REWORDED]
+                earlier = [
+                    without_marks(old.content) for old in before if old.removed == memories.REWORDED
+                ]
                 is_outdated = row.text in earlier
             if not is_outdated:
                 continue
@@ -122,13 +124,13 @@ def _merged(text: str, db: Database, agent: str, kept: list[str], without: Colle
         is_placed = memory and (memory.origin.role != UNTRUSTED or row.section == FROM_TOOLS)
         if memory and is_placed and (memory.id == fact_id or mark_of(memory.id) not in there):
             there.add(mark_of(memory.id))
-            lines[row.last] = rendered(memory)
+            lines[row.last] = line_of(memory)
         else:
             moved.append(memory)
     added = {
         mark: memory
         for memory in [*moved, *(true.get(fact_id) for fact_id in kept if fact_id not in without)]
-        if memory and memory.agent == agent and shown(memory.content)
+        if memory and memory.agent == agent and without_marks(memory.content)
         if memories.MARK.fullmatch(mark := mark_of(memory.id)) and mark not in there
     }
     left = "\n".join(line for line in lines if line is not None)
@@ -191,7 +193,7 @@ def log(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
             # A consolidation that was killed before it was marked as published is logged again.
             if any(key in text_of(log) for log in state.daily_logs()[-RECENT_LOGS:]):
                 return False
-            named = f"{shown(storable(outcome.session))}, turn {outcome.turn}"
+            named = f"{without_marks(storable(outcome.session))}, turn {outcome.turn}"
             lines = [f"## {stamp(at)[TIME_OF_DAY]} {named} {key}", ""]
             if outcome.model_tokens:
                 lines.append(f"The model was asked once, for {outcome.model_tokens:,} tokens.\n")
@@ -200,7 +202,7 @@ def log(state: StateDir, outcome: ConsolidationOutcome, at: float) -> bool:
                 entry = f", entry {kept.entry_id}" if kept.entry_id else ""
                 mark = f" <!-- {mark_of(kept.fact_id)} -->" if kept.fact_id else ""
                 origin = f"{kept.origin}, turn {kept.turn}{entry}"
-                lines.append(f"- {kept.kind}: {shown(kept.text)} ({origin}{done}){mark}")
+                lines.append(f"- {kept.kind}: {without_marks(kept.text)} ({origin}{done}){mark}")
             if not outcome.kept:
                 lines.append("No statement was kept; messages are not listed.")
             title = f"# {day(at)}\n"

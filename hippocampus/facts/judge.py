@@ -34,7 +34,7 @@ class Judgement(NamedTuple):
     text: str = ""
 
 
-def extracted(complete: Complete, message: str) -> list[tuple[Item, list[Relation]]] | None:
+def extract(complete: Complete, message: str) -> list[tuple[Item, list[Relation]]] | None:
     """Return the facts that a model finds in a message, with their relations; nothing where it gives no list."""
     prompt = EXTRACT.format(types=", ".join(TYPES), message=message)
     items = _list_in(within(SECONDS, complete, prompt))
@@ -62,7 +62,7 @@ def extracted(complete: Complete, message: str) -> list[tuple[Item, list[Relatio
     return found
 
 
-def decided(
+def decide(
     complete: Complete, new: Sequence[str], known: Mapping[str, str], seconds: float = SECONDS
 ) -> dict[int, Judgement]:
     """Return what a model decides for each new statement, by its place; for what it leaves out, nothing.

@@ -72,16 +72,16 @@ class Written(NamedTuple):
     pasted: str
 
 
-def written(text: str, *, is_announced: bool = False) -> Written:
+def by_author(text: str, *, is_announced: bool = False) -> Written:
     r"""Return a message by who wrote it: its one paragraph, or the first one where that announces the rest.
 
     One that is announced as a text is pasted.
 
-    >>> written("I like tea.\n> I prefer coffee")
+    >>> by_author("I like tea.\n> I prefer coffee")
     Written(own='I like tea.', pasted='> I prefer coffee')
-    >>> written("I like tea. Please plan what he wants:\n[10:02] dave: a plan").own
+    >>> by_author("I like tea. Please plan what he wants:\n[10:02] dave: a plan").own
     'I like tea.'
-    >>> written("Dave's page\nI like tea.").own
+    >>> by_author("Dave's page\nI like tea.").own
     ''
     """
     text = without_recalled(text[:MAX_CHARACTERS])

@@ -118,13 +118,13 @@ def _scores(
         rows = search.passing(tables.database, query)
         return {
             row: score._replace(total=score.strength + 0.5 * score.recency)
-            for row, score in _unfaded(tables, query, rows.values()).items()
+            for row, score in _strong(tables, query, rows.values()).items()
         }
     found = find(tables, text, query, whole=bool(weights), seconds=seconds)
     if weights:
         return _by_formula(tables, text, query, found, weights)
     scores = relevance(found, content_words(text))
-    kept = _unfaded(tables, query, (found.rows[row] for row in scores))
+    kept = _strong(tables, query, (found.rows[row] for row in scores))
     for row, faded in kept.items():
         value, keyword = scores[row]
         own = max(0.0, found.cosines.get(row, 0.0))
@@ -145,7 +145,7 @@ def _by_formula(
         row: sum(found.weights[at] for at in held) / total for row, held in found.words.items()
     }
     rows = [one for one in found.rows.values() if words.get(one.row) or found.cosines.get(one.row)]
-    kept = _unfaded(tables, query, rows)
+    kept = _strong(tables, query, rows)
     from hippocampus.facts.topics import similarities
 
     # Likeness is computed for the rows that have a word or a cosine only: it reads their whole texts.
@@ -167,7 +167,7 @@ def _by_formula(
     return kept
 
 
-def _unfaded(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) -> dict[int, Score]:
+def _strong(tables: FactTables, query: RecallQuery, rows: Iterable[RankedRow]) -> dict[int, Score]:
     """Return strength, recency and importance of the rows that are not too weak to be returned."""
     policy, at = tables.policy, query.seen_from
     kept = {}
@@ -241,7 +241,7 @@ def find(
     match = " OR ".join(having) if is_any else " AND ".join(f"({term})" for term in having)
     hits = search.matched(db, match, MAX_MATCHED) if having else []
     rows = search.passing(db, query, hits)
-    if len(hits) == MAX_MATCHED and _few(hits, rows):
+    if len(hits) == MAX_MATCHED and _are_few(hits, rows):
         hits = search.matched(db, " OR ".join(having), MAX_MATCHED, query)
         rows |= search.passing(db, query, hits)
     cosines: dict[int, float] = {}
@@ -255,7 +255,7 @@ def find(
     if vectors is not None:
         cosines = tables.vectors.nearest(vectors[0], MAX_NEAREST)
         rows |= search.passing(db, query, cosines)
-        if len(cosines) == MAX_NEAREST and _few(cosines, rows):
+        if len(cosines) == MAX_NEAREST and _are_few(cosines, rows):
             passing = search.newest_passing(db, query, MAX_LOOKED_THROUGH)
             among = tables.vectors.cosines(vectors[0], passing)
             cosines = dict(sorted(among.items(), key=lambda pair: -pair[1])[:MAX_NEAREST])
@@ -267,11 +267,11 @@ def find(
         cosines = {row: value for row, value in (cosines | near).items() if row in rows}
         single = [row for row in cosines if not rows[row].is_turn]
         distinct = tables.vectors.cosines(vectors[0], single, without_mean=MEAN_SHARE)
-    held, weights = _held(tables, having, hits, rows)
+    held, weights = _words_held(tables, having, hits, rows)
     return Matches(rows, held, weights, cosines, distinct)
 
 
-def _held(
+def _words_held(
     tables: FactTables,
     having: Mapping[str, Sequence[int]],
     hits: Collection[int],
@@ -291,7 +291,7 @@ def _held(
     return held, weights
 
 
-def _few(found: Collection[int], rows: Collection[int]) -> bool:
+def _are_few(found: Collection[int], rows: Collection[int]) -> bool:
     """Return whether so few of the matches pass the filters that it is worth to search again."""
     return sum(row in rows for row in found) < MIN_PASSING * len(found)
 

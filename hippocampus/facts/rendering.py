@@ -12,7 +12,7 @@ OWN = frozenset({"", "user"})
 """Whose words need no name next to them."""
 
 
-def rendered(results: Sequence[Recalled], context_time: float, preferences: int = 0) -> str:
+def render_memory(results: Sequence[Recalled], context_time: float, preferences: int = 0) -> str:
     """Return results as one `<memory>` text, newest first; empty when there are none.
 
     Where there are more preferences than in the results, a line has both numbers.

@@ -26,7 +26,7 @@ from hippocampus.facts.models import (
     Recalled,
     Rerank,
 )
-from hippocampus.facts.rendering import rendered
+from hippocampus.facts.rendering import render_memory
 from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.words import TEXT_RULES, content_words
@@ -153,7 +153,7 @@ class Facts:
         if max_deleted < 0:
             raise FactError(f"max_deleted is {max_deleted}; it is 0 or more")
         asked = self._asked(agent=agent, scopes=scopes, include_superseded=True)
-        found = upkeep.meant(self.tables, query, asked, threshold)[:max_deleted]
+        found = upkeep.matching(self.tables, query, asked, threshold)[:max_deleted]
         if not dry_run:
             self.delete([result.memory.id for result in found])
         return found
@@ -226,7 +226,7 @@ class Facts:
             agent=agent,
             scopes=scopes,
         )
-        return rendered(found, self.tables.clock(), preferences)
+        return render_memory(found, self.tables.clock(), preferences)
 
     def retrieve(
         self,
@@ -249,7 +249,7 @@ class Facts:
                 budget=max(0, token_budget - query.FRAME_TOKENS),
                 seconds=query.RETRIEVE_SECONDS,
             )
-            return rendered(query.relevant(found, prompt), asked.now)
+            return render_memory(query.relevant(found, prompt), asked.now)
         except HippocampusError as failure:  # an agent's prompt never waits for its memory
             import logging
 

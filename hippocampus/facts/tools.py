@@ -117,7 +117,7 @@ def _short(memory: Memory) -> str:
     return f"{entry_line(memory)} (id {memory.id})"
 
 
-def _deleted(facts: Facts, ids: list[str]) -> str:
+def _delete(facts: Facts, ids: list[str]) -> str:
     """Delete memories, and list them with those that are true again by that."""
     returned = returning(facts.tables.database, ids)
     gone = facts.delete(ids)
@@ -232,7 +232,7 @@ def forget_memory(
         agent=reach.agent,
         scopes=reach.scopes,
     )
-    return _deleted(facts, [result.memory.id for result in found])
+    return _delete(facts, [result.memory.id for result in found])
 
 
 def recall_memory_block(facts: Facts, reach: Reach, key: Key) -> str:
@@ -310,7 +310,7 @@ def memory_forget(
     known = facts.get(id)
     if known is None or not facts.forget(id, dry_run=True, agent=reach.agent, scopes=reach.scopes):
         return _error("not_found", f"there is no memory {id!r}; memory_recall lists ids")
-    return _deleted(facts, [known.id])
+    return _delete(facts, [known.id])
 
 
 RUNS: Mapping[str, Callable[..., str]] = {

@@ -149,7 +149,7 @@ def purge(
 # By meaning
 
 
-def meant(tables: FactTables, text: str, query: RecallQuery, threshold: float) -> list[Recalled]:
+def matching(tables: FactTables, text: str, query: RecallQuery, threshold: float) -> list[Recalled]:
     """Return the memory of an id, or those that a description certainly means, closest first.
 
     Those are the ones that have all of its words, or a cosine as high as that.
@@ -235,7 +235,7 @@ def _twins(tables: FactTables, kept: Mapping[int, Memory]) -> dict[int, int]:
     asked = [pair for pair in unsure if pair[1] not in losers][:MAX_ASKED]
     known = {f"k{number}": kept[one].content for number, (one, _) in enumerate(asked, 1)}
     new = [kept[other].content for _, other in asked]
-    answers = judge.decided(tables.complete, new, known) if asked else {}
+    answers = judge.decide(tables.complete, new, known) if asked else {}
     for at, decision in answers.items():
         if decision.action == "same" and f"k{at + 1}" in decision.known:
             losers[asked[at][1]] = asked[at][0]

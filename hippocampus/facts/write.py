@@ -135,7 +135,7 @@ def requests_of(tables: FactTables, item: Item) -> list[MemoryRequest]:
     """
     text = tables.without_secrets(item.content)
     if tables.complete is not None and item.origin.role in TRUSTED_ROLES:
-        drafts = judge.extracted(tables.complete, own_words(text) or without_recalled(text))
+        drafts = judge.extract(tables.complete, own_words(text) or without_recalled(text))
         if drafts is not None:
             requests = []
             for draft, stated in drafts:
@@ -186,7 +186,7 @@ def keep(
     outcomes: list[Outcome] = []
     waiting = iter(wanted)
     while chunk := list(itertools.islice(waiting, CHUNK)):
-        outcomes += written(tables, agent, *prepared(tables, chunk, agent))
+        outcomes += write_prepared(tables, agent, *prepare(tables, chunk, agent))
     return outcomes
 
 
@@ -195,7 +195,7 @@ def _refusal(tables: FactTables, item: Item) -> str:
     return tables.refusal(item.content) or tables.refusal_of_secrets(more)
 
 
-def prepared(
+def prepare(
     tables: FactTables,
     chunk: Sequence[MemoryRequest],
     agent: str,
@@ -226,13 +226,13 @@ def prepared(
     if tables.complete is not None and known is None:
         places = [at for at in good if requests[at].kind == "fact"]
         facts = [requests[at] for at in places]
-        facts, known = judged(tables, facts, agent, tables.complete, judge.SECONDS)
+        facts, known = ask_judge(tables, facts, agent, tables.complete, judge.SECONDS)
         for at, one in zip(places, facts, strict=True):
             requests[at] = one
     return requests, dict(known or {})
 
 
-def written(
+def write_prepared(
     tables: FactTables,
     agent: str,
     requests: Iterable[MemoryRequest],
@@ -287,12 +287,12 @@ class _Transaction:
         if wanted.only_if_no_fact and memories.same(self._db, memory, "fact", now) is not None:
             return Outcome(Action.REFUSED, "a fact has its words", None)
         if (row := memories.same(self._db, memory, wanted.kind, now)) is not None:
-            return self._strengthened(row, memory, "the same text")
+            return self._strengthen(row, memory, "the same text")
         if wanted.decision is not None:
-            return self._followed(wanted, wanted.decision, memory)
+            return self._follow(wanted, wanted.decision, memory)
         if (duplicate := self._in_band(wanted)) is None:
-            return self._resolved(wanted, memory)
-        outcome = self._strengthened(duplicate, memory, "it says the same")
+            return self._resolve(wanted, memory)
+        outcome = self._strengthen(duplicate, memory, "it says the same")
         if self._tables.policy.duplicate_minhash and outcome.memory is not None:
             # As scriptling does, put the new words in the place of the old ones.
             if wanted.vector is not None:
@@ -328,7 +328,7 @@ class _Transaction:
         ]
         return max(same, key=likely.__getitem__, default=None)
 
-    def _strengthened(self, row: int, again: Memory, reason: str) -> Outcome:
+    def _strengthen(self, row: int, again: Memory, reason: str) -> Outcome:
         """Count an encounter; the intensity is the mean of all encounters."""
         old = memories.by_row(self._db, [row])[row]
         total, count = old.intensity * old.encounters, old.encounters + 1
@@ -344,7 +344,7 @@ class _Transaction:
         memories.update(self._db, [row], **changed)
         return Outcome(Action.STRENGTHENED, reason, memory, others=(memory.id,))
 
-    def _added(
+    def _add(
         self,
         wanted: MemoryRequest,
         memory: Memory,
@@ -360,7 +360,7 @@ class _Transaction:
             triples.add(self._db, row, memory, relation)
         return Outcome(action, reason, memory)
 
-    def _resolved(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
+    def _resolve(self, wanted: MemoryRequest, memory: Memory) -> Outcome:
         """Add a memory, and end what its own words say it ends."""
         ends = self._ends(wanted, memory)
         if wanted.only_if_ending and not ends:
@@ -369,11 +369,11 @@ class _Transaction:
         later = (old for old in olds if old.valid_from > memory.valid_from)
         first = min(later, key=lambda old: old.valid_from, default=None)
         if first is None:
-            return self._superseding(wanted, memory, ends)
+            return self._supersede(wanted, memory, ends)
         past = replace(
             memory, valid_until=first.valid_from, superseded_by=first.id, known_until=memory.created
         )
-        outcome = self._added(wanted, past, "it was true before what is known")
+        outcome = self._add(wanted, past, "it was true before what is known")
         return outcome._replace(others=(first.id,))
 
     def _ends(self, wanted: MemoryRequest, memory: Memory) -> list[Ending]:
@@ -402,11 +402,9 @@ class _Transaction:
             ]
         return found
 
-    def _superseding(
-        self, wanted: MemoryRequest, memory: Memory, ends: Sequence[Ending]
-    ) -> Outcome:
+    def _supersede(self, wanted: MemoryRequest, memory: Memory, ends: Sequence[Ending]) -> Outcome:
         if not ends:
-            return self._added(wanted, memory)
+            return self._add(wanted, memory)
         if wanted.statement and not wanted.relations:
             inherited = dict.fromkeys(  # with the values that it puts in the place of theirs
                 Relation(known.subject, known.predicate, swap.new)
@@ -430,7 +428,7 @@ class _Transaction:
         before = first.sentence[: max(place, 0)].strip()
         if (named := topic(before)) and not holds(memory.content, named):
             memory = replace(memory, metadata={**memory.metadata, "about": f"{before} …"})
-        outcome = self._added(wanted, memory, ends[0].reason, Action.SUPERSEDED, context)
+        outcome = self._add(wanted, memory, ends[0].reason, Action.SUPERSEDED, context)
         for end in ends:
             self._end_sentence(end.row, end.sentence, memory)
         return outcome._replace(others=tuple(dict.fromkeys(olds[end.row].id for end in ends)))
@@ -461,9 +459,7 @@ class _Transaction:
                 self._db, [number], superseded_by=heir, ended=until, known_until=by.created
             )
 
-    def _followed(
-        self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory
-    ) -> Outcome:
+    def _follow(self, wanted: MemoryRequest, decision: judge.Judgement, memory: Memory) -> Outcome:
         """Do what a model decided; it ends nothing that a more trusted role said.
 
         Where nothing that it was shown is concerned, the statement's own words decide.
@@ -477,7 +473,7 @@ class _Transaction:
         }
         if decision.action == "same" and olds:
             reason = "a model says that it is the same"
-            return self._strengthened(next(iter(olds)), memory, reason)
+            return self._strengthen(next(iter(olds)), memory, reason)
         if decision.action in {"update", "end"} and olds:
             text = self._tables.without_secrets(decision.text)
             if decision.action == "update" and text and not self._tables.refusal(text):
@@ -485,11 +481,11 @@ class _Transaction:
                 wanted = replace(wanted, vector=None)
             reason = f"a model decided: {decision.action}"
             ends = [Ending(row, named[old.id], "", reason) for row, old in olds.items()]
-            return self._superseding(wanted, memory, ends)
+            return self._supersede(wanted, memory, ends)
         if decision.action == "keep" and olds:
             others = tuple(old.id for old in olds.values())
-            return self._added(wanted, memory)._replace(action=Action.KEPT_APART, others=others)
-        return self._resolved(wanted, memory)
+            return self._add(wanted, memory)._replace(action=Action.KEPT_APART, others=others)
+        return self._resolve(wanted, memory)
 
 
 def close_to(tables: FactTables, text: str, agent: str, scope: str) -> dict[int, Memory]:
@@ -508,7 +504,7 @@ def _rivals(db: Database, agent: str, scope: str, wanted: MemoryRequest) -> list
 # With a model
 
 
-def judged(
+def ask_judge(
     tables: FactTables, new: Sequence[MemoryRequest], agent: str, complete: Complete, seconds: float
 ) -> tuple[list[MemoryRequest], dict[str, ShownSentence]]:
     """Ask once what new statements do to the newest ones of the speaker; return them with the answers.
@@ -533,6 +529,6 @@ def judged(
     if not known and len(new) < 2:
         return list(new), known
     texts = {name: said.sentence for name, said in known.items()}
-    answers = judge.decided(complete, [one.item.content for one in new], texts, seconds)
+    answers = judge.decide(complete, [one.item.content for one in new], texts, seconds)
     named = [replace(one, name=f"n{number}") for number, one in enumerate(new, 1)]
     return [replace(one, decision=answers.get(at)) for at, one in enumerate(named)], known

@@ -93,14 +93,14 @@ class ConversationAdapter(Generic[M]):
                     return session(messages, idle_seconds=idle_seconds, request=request)
                 read = self._read_messages(messages, self._messages.get(session, []))
                 changes = session.changes(_items_of(read), idle_seconds=idle_seconds)
-                view = self._applied(messages, read, changes)
+                view = self._apply(messages, read, changes)
                 self._messages[session] = read
                 return view
         except Exception:  # law 3: a failure of the memory never breaks the agent's loop
             LOG.exception("session %s: sending the messages as they are", session_id)
-            return self._redacted(session_id, messages)
+            return self._redact(session_id, messages)
 
-    def _redacted(self, session_id: str, messages: Sequence[M]) -> list[M]:
+    def _redact(self, session_id: str, messages: Sequence[M]) -> list[M]:
         """Return the messages without what the policy redacts, if they can be read."""
         try:
             if self._read is None:
@@ -108,7 +108,7 @@ class ConversationAdapter(Generic[M]):
             read = self._read_messages(messages, [])
             own = _items_of(read)
             sent = read_items(self._memory.redacted(own))
-            return self._applied(messages, read, changes_between(read_items(own), sent))
+            return self._apply(messages, read, changes_between(read_items(own), sent))
         except Exception:
             LOG.exception("session %s: nothing is redacted", session_id)
             return list(messages)
@@ -127,7 +127,7 @@ class ConversationAdapter(Generic[M]):
         new = (ReadMessage(snapshot(vars(one)), self._read(one)) for one in messages[kept:])
         return [*known[:kept], *new]
 
-    def _applied(
+    def _apply(
         self, messages: Sequence[M], read: Sequence[ReadMessage], changes: Iterable[Change]
     ) -> list[M]:
         """Return the messages with changes of their chat messages."""
@@ -201,7 +201,7 @@ def chat_result(call_id: str | None, text: Any) -> Item:
     return {"role": "tool", "tool_call_id": call_id, "content": text}
 
 
-def replaced(values: Sequence[Any], at: int, value: Any) -> list[Any]:
+def with_value(values: Sequence[Any], at: int, value: Any) -> list[Any]:
     """Return a list with another value in one place."""
     return [*values[:at], value, *values[at + 1 :]]
 

@@ -60,7 +60,7 @@ def _edit(message: Message, kind: str, place: int, text: str) -> Message:
     places = [at for at, part in enumerate(message.contents) if part.type == own]
     edited, at = copy.copy(message), places[place]
     part = copy.copy(message.contents[at])
-    edited.contents = adapter.replaced(message.contents, at, part)
+    edited.contents = adapter.with_value(message.contents, at, part)
     if kind == "call":
         part.arguments = text
     elif kind == "result":

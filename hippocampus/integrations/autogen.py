@@ -66,10 +66,10 @@ def _read(message: of.LLMMessage) -> list[Item]:
 def _edit(message: of.LLMMessage, kind: str, place: int, text: str) -> of.LLMMessage:
     content: Any = message.content
     if kind == "call":
-        content = adapter.replaced(content, place, replace(content[place], arguments=text))
+        content = adapter.with_value(content, place, replace(content[place], arguments=text))
     elif kind == "result":
         result = content[place].model_copy(update={"content": text})
-        content = adapter.replaced(content, place, result)
+        content = adapter.with_value(content, place, result)
     else:
         content = adapter.with_text(content, text)
     return message.model_copy(update={"content": content})

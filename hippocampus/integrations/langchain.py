@@ -68,5 +68,5 @@ def _edit(message: AnyMessage, kind: str, place: int, text: str) -> AnyMessage:
         content = adapter.with_text(message.content, text)
         return message.model_copy(update={"content": content})
     call = {**message.tool_calls[place], "args": json.loads(text)}
-    calls = adapter.replaced(message.tool_calls, place, call)
+    calls = adapter.with_value(message.tool_calls, place, call)
     return message.model_copy(update={"tool_calls": calls})

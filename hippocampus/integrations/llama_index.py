@@ -72,8 +72,8 @@ def _edit(message: ChatMessage, kind: str, place: int, text: str) -> ChatMessage
     places = [at for at, block in enumerate(message.blocks) if isinstance(block, own)]
     if kind == "call":
         call = message.blocks[places[place]].model_copy(update={"tool_kwargs": json.loads(text)})
-        blocks = adapter.replaced(message.blocks, places[place], call)
+        blocks = adapter.with_value(message.blocks, places[place], call)
     else:
-        blocks = adapter.replaced(message.blocks, places[0], TextBlock(text=text))
+        blocks = adapter.with_value(message.blocks, places[0], TextBlock(text=text))
         blocks = [block for at, block in enumerate(blocks) if at not in places[1:]]
     return message.model_copy(update={"blocks": blocks})

@@ -50,7 +50,7 @@ from hippocampus.errors import HippocampusError, RecallError, StoreError
 from hippocampus.facts import tools as fact_tools
 from hippocampus.facts import upkeep
 from hippocampus.formats.signatures import problem_of, schema_of
-from hippocampus.integrations.web import LOOPBACK, refused
+from hippocampus.integrations.web import LOOPBACK, refusal
 from hippocampus.recall import calls
 from hippocampus.session.guard import Guard
 from hippocampus.session.resources import ReportSource, ToolReport
@@ -203,7 +203,7 @@ class Tools:
                 return session.answer(request), False
         started, outcome = time.perf_counter(), "failed"
         try:
-            text, is_error = self._answered(called, given)
+            text, is_error = self._run_tool(called, given)
             outcome = "failed" if is_error else "done"
         finally:
             report = ToolReport(ReportSource(""), name, time.perf_counter() - started, outcome)
@@ -212,7 +212,7 @@ class Tools:
                 self._guard.run(observed, lambda: None, "not observed")
         return text, is_error
 
-    def _answered(self, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
+    def _run_tool(self, called: str, given: Mapping[str, Any]) -> tuple[str, bool]:
         """Return what a tool other than recall answers, on what this agent has."""
         try:
             read = ARGUMENTS[called].model_validate(
@@ -243,9 +243,9 @@ class Tools:
             {"id": item.entry.id, "tool": item.tool, "kind": item.kind, "tokens": item.tokens}
             for item in records[: -MAX_LISTED - 1 : -1]
         ]
-        from hippocampus.integrations.savings import saved  # with the readers of transcripts
+        from hippocampus.integrations.savings import read_savings  # with the readers of transcripts
 
-        [row] = saved(self._state, session=session.id)
+        [row] = read_savings(self._state, session=session.id)
         # The sums of all its processes, but the tokens of its last list.
         tokens = {name: status[name] for name in ("raw_tokens", "sent_tokens")}
         return json.dumps({**status, **row, **tokens, "newest": newest})
@@ -313,7 +313,7 @@ class Tools:
         return found or "The memory is empty."
 
 
-def offered(profile: str) -> list[Tool]:
+def tool_definitions(profile: str) -> list[Tool]:
     """Return the definitions of the tools of a profile.
 
     Raises:
@@ -338,7 +338,7 @@ def server(tools: Tools, profile: str = "hippocampus") -> Server[Any]:
         KeyError: the profile is unknown.
     """
     known = PROFILES[profile]
-    listed = ListToolsResult(tools=offered(profile))
+    listed = ListToolsResult(tools=tool_definitions(profile))
     templates = ListResourceTemplatesResult(resource_templates=[*TEMPLATES])
 
     def called(given: Any) -> CallToolResult:
@@ -412,7 +412,7 @@ def app(servers: Mapping[str, Server[Any]], host: str) -> Starlette:
             f"{host} can be reached from other machines: set HIPPOCAMPUS_MCP_TOKEN to a secret that "
             "clients send as a bearer token, or serve 127.0.0.1"
         )
-    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `refused` guards
+    unguarded = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `refusal` guards
     inner = {
         token: found.streamable_http_app(host=host, transport_security=unguarded)
         for token, found in servers.items()
@@ -438,7 +438,7 @@ def app(servers: Mapping[str, Server[Any]], host: str) -> Starlette:
             "the bearer token is missing or wrong", HTTPStatus.UNAUTHORIZED, CHALLENGE
         )
         if served:
-            wrong = refused(headers, serves_pages=True, is_local=is_local)
+            wrong = refusal(headers, serves_pages=True, is_local=is_local)
             answer = PlainTextResponse(wrong[1], wrong[0]) if wrong else served[0]
         await answer(scope, receive, send)
 

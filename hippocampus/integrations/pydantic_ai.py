@@ -72,4 +72,4 @@ def _edit(message: Any, kind: str, place: int, text: str) -> Any:
         changed = replace(part, content=[text, *part.files] if part.files else text)
     else:
         changed = replace(part, content=adapter.with_text(part.content, text))
-    return replace(message, parts=adapter.replaced(message.parts, at, changed))
+    return replace(message, parts=adapter.with_value(message.parts, at, changed))

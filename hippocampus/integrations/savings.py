@@ -29,7 +29,7 @@ ENTRY = re.compile(r"\[([a-z2-7]{8,12}) ")
 """The beginning of an entry, with its id."""
 
 
-def saved(state: StateStore, model: str = "", session: str = "") -> list[Savings]:
+def read_savings(state: StateStore, model: str = "", session: str = "") -> list[Savings]:
     """Return the figures of one session or of all, the newest last, at prices of a model or else of their own.
 
     Raises:
@@ -51,12 +51,12 @@ def saved(state: StateStore, model: str = "", session: str = "") -> list[Savings
             continue
         if path := paths.get(row["session"]):
             with contextlib.suppress(HippocampusError):  # the agent has removed it
-                row = _priced(row, read_file(path), saved[row["session"]], model)  # noqa: PLW2901
+                row = _price_transcript(row, read_file(path), saved[row["session"]], model)  # noqa: PLW2901
         found.append(row)
     return found
 
 
-def _priced(
+def _price_transcript(
     row: Savings, recordings: Sequence[Recording], saved: Mapping[str, int], model: str
 ) -> Savings:
     """Return a row with the costs of whole results, and of entries in place of the `saved` ones.

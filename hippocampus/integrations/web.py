@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-def refused(
+def refusal(
     headers: Mapping[str, str], *, serves_pages: bool = False, is_local: bool = False
 ) -> tuple[int, str] | None:
     """Return the status and the reason with which a request is refused, or nothing.

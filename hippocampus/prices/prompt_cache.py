@@ -212,8 +212,8 @@ class PromptCache:
         own = self.own if is_cached else 0
         self.marks = place(self.marks, before, prompt, own=own, look_back=look_back)
         ours = self.marks.blocks()
-        found = [self._found(prompt, at, max(1, look_back), seconds) for at in ours]
-        read = max(self._found(prompt, prompt.last, LOOK_BACK, seconds), *found, -1)
+        found = [self._find(prompt, at, max(1, look_back), seconds) for at in ours]
+        read = max(self._find(prompt, prompt.last, LOOK_BACK, seconds), *found, -1)
         # Marks after the part that was read write entries, and marks at existing entries refresh them.
         # A mark inside the part that was read writes none: no provider documents that it does.
         for at in (*ours, prompt.last, read):
@@ -223,7 +223,7 @@ class PromptCache:
                 self._entries[block.prefix] = seconds
         return prompt.tokens_to(read)
 
-    def _found(self, prompt: Prompt, mark: int, look_back: int, seconds: float) -> int:
+    def _find(self, prompt: Prompt, mark: int, look_back: int, seconds: float) -> int:
         """Return the last block of the longest entry that a mark finds; -1 where it finds no entry."""
         at = mark
         while at >= 0 and prompt.distance(at, mark) < look_back:

@@ -81,7 +81,7 @@ class Corpus:
 
     def leave_out(self, path: str, reason: str) -> None:
         """Add a row for a file that is not replayed."""
-        self.parts.append(_packed([{"path": path, "reason": reason}]))
+        self.parts.append(_pack([{"path": path, "reason": reason}]))
 
     def __iter__(self) -> Iterator[Row]:
         """Yield the rows, read from their parts."""
@@ -104,16 +104,16 @@ def make_part(
                 return file, (place(first), name)
     rows = sorted(replay_file(file, options), key=place)
     if not out:
-        return file, _packed(rows)
+        return file, _pack(rows)
     put_part(out, name, _parquet(rows))
     return file, (place(rows[0]), name)
 
 
 def _killed(file: RecordedFile) -> tuple[RecordedFile, Part]:
-    return file, _packed([{"path": str(file), "reason": KILLED}])
+    return file, _pack([{"path": str(file), "reason": KILLED}])
 
 
-def _packed(rows: list[Row]) -> Part:
+def _pack(rows: list[Row]) -> Part:
     return place(rows[0]), zlib.compress(json.dumps(rows).encode("ascii"))
 
 

@@ -20,7 +20,7 @@ from hippocampus.storage import files
 
 
 @contextlib.contextmanager
-def held(folder: Path) -> Iterator[None]:
+def lock(folder: Path) -> Iterator[None]:
     """Lock a folder for one run.
 
     Raises:

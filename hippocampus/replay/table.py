@@ -103,8 +103,8 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]
     """Yield sentences on the savings, the hidden values and lines, and the distance to the floor."""
     raw, strategies = summary["raw"], summary["strategies"]
     ours, everything = strategies[outcome["ours"]], strategies[outcome["everything"]]
-    yield from _saved(summary, outcome)
-    yield from _hidden(ours)
+    yield from _savings(summary, outcome)
+    yield from _hidden_uses(ours)
     if outcome["floor"]:
         yield (
             f"The floor knows the future and keeps of each result and argument only the values and "
@@ -115,14 +115,14 @@ def sentences(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]
             f"A host would have to start a fresh context {everything['compactions']:,} times to stay "
             f"in the model's window; with hippocampus {ours['compactions']:,} times."
         )
-    yield from _reported(raw)
+    yield from _provider_figures(raw)
     if ours["steps"]:
         bounds = {outcome["ours"], outcome["everything"], outcome["floor"]}
         others = {name: found for name, found in strategies.items() if name not in bounds}
         yield _decisive_steps(ours, others)
 
 
-def _saved(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]:
+def _savings(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]:
     """Yield what was saved, at which prices."""
     ours, everything = (summary["strategies"][outcome[name]] for name in ("ours", "everything"))
     named, otherwise = summary["priced_as"], outcome["prices"]
@@ -152,7 +152,7 @@ def _saved(summary: dict[str, Any], outcome: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _hidden(ours: Mapping[str, Any]) -> Iterator[str]:
+def _hidden_uses(ours: Mapping[str, Any]) -> Iterator[str]:
     """Yield what our views hid, and what recalls of it cost."""
     values, lines = f"{ours['uses']:,} values", f"{ours['line_uses']:,} lines"
     hidden = f"{ours['hidden']:,} of {values} and {ours['hidden_lines']:,} of {lines}"
@@ -171,7 +171,7 @@ def _hidden(ours: Mapping[str, Any]) -> Iterator[str]:
         )
 
 
-def _reported(raw: Mapping[str, Any]) -> Iterator[str]:
+def _provider_figures(raw: Mapping[str, Any]) -> Iterator[str]:
     """Yield how our counts and costs compare with those that the provider reported."""
     if raw["reported_ratio"] is not None:
         yield (

@@ -78,7 +78,7 @@ class Law:
         found: Column = np.minimum(1.0, self.chance * strength)
         return found
 
-    def calibrated(self, seen: Column) -> Law:
+    def calibrate(self, seen: Column) -> Law:
         """Return the law with the chance of the least squared error."""
         strength = replace(self, chance=1.0).probabilities(seen)
         square = float((seen["weight"] * strength**2).sum())
@@ -103,13 +103,13 @@ def fit(seen: Column, start: Law) -> Law:
     """Return the law of the least squared error, by coordinate descent."""
     names, counts = np.unique(seen["name"], return_counts=True)
     often = names[counts >= MIN_OBSERVATIONS].tolist()
-    best, before = start.calibrated(seen), None
+    best, before = start.calibrate(seen), None
     while best != before:
         before = best
         for name in (*often, *OTHER_NUMBERS):
             values = OTHER_NUMBERS.get(name, RATES)
             tried = [replace(best, numbers={**best.numbers, name: value}) for value in values]
-            laws = (best, *(law.calibrated(seen) for law in tried))
+            laws = (best, *(law.calibrate(seen) for law in tried))
             best = min(laws, key=lambda law: brier(law.probabilities(seen), seen))
     return best
 
@@ -209,7 +209,7 @@ class Tuned(NamedTuple):
     """The fields to propose; empty if the policy is as good without them."""
 
 
-def scored(
+def score_laws(
     seen: Column, folds: Iterable[set[str]], start: Law
 ) -> tuple[dict[str, float], dict[str, list[Law]]]:
     """Return the cross-validated scores of both laws, and the laws of each without one part each."""
@@ -219,7 +219,7 @@ def scored(
         is_left_out = np.isin(seen["owner"], sorted(fold))
         train, test = seen[~is_left_out], seen[is_left_out]
         share = test["weight"].sum() / seen["weight"].sum()
-        for name, law in zip(SCORED, (start.calibrated(train), fit(train, start)), strict=True):
+        for name, law in zip(SCORED, (start.calibrate(train), fit(train, start)), strict=True):
             scores[name] += float(share) * brier(law.probabilities(test), test)
             laws[name].append(law)
     return scores, laws
@@ -253,13 +253,13 @@ def tune(
         reason = f"tuning needs sessions of over {HORIZON_CALLS} calls in two files, of two owners"
         raise RecordingError(", ".join(map(str, files[:MAX_SHOWN])), reason)
     seen, start = observations(observed), law_of(policy)
-    scores, laws = scored(seen, folds, start)
+    scores, laws = score_laws(seen, folds, start)
     better = min(SCORED, key=lambda name: scores[name])
-    law = fit(seen, start) if better == SCORED[-1] else start.calibrated(seen)
+    law = fit(seen, start) if better == SCORED[-1] else start.calibrate(seen)
     everything, before, after, chosen = Figures(), Figures(), Figures(), list[int]()
     for fold, own in track(zip(folds, laws[better], strict=True), len(folds), "replaying parts"):
         changed = (fields_of(policy, own, scale) for scale in SCALES)
-        tried = [policy, *(applied(policy, fields) for fields in changed)]
+        tried = [policy, *(apply_fields(policy, fields) for fields in changed)]
         train = [file.path for file in observed if file.owner not in fold]
         test = [file.path for file in observed if file.owner in fold]
         # The policy is the first candidate: a factor that costs as much is not chosen over it.
@@ -287,7 +287,7 @@ def fields_of(policy: Policy, law: Law, scale: float) -> dict[str, Any]:
     return {**fields, **others, "decay_rates": numbers}
 
 
-def applied(policy: Policy, fields: Mapping[str, Any]) -> Policy:
+def apply_fields(policy: Policy, fields: Mapping[str, Any]) -> Policy:
     """Return a policy extended by a file with these fields."""
     own = Policy.model_validate({"name": "tuned", **fields})
     return extended(policy, own, fields)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hippocampus.consolidation import extract
-from hippocampus.facts.pasted import Written, written
+from hippocampus.facts.pasted import Written, by_author
 from hippocampus.policy.yaml_files import load
 from hippocampus.replay.bench import beam
 
@@ -45,7 +45,7 @@ def claims(said: Written) -> set[str]:
 def counted(texts: Sequence[str]) -> str:
     """Return how many messages state a claim, and how many of them still do by their author's own words."""
     stating = [text for text in texts if claims(Written(text, ""))]
-    left = sum(bool(claims(written(text))) for text in stating)
+    left = sum(bool(claims(by_author(text))) for text in stating)
     return f"{left} of {len(stating)} messages that state a claim, of {len(texts)}"
 
 

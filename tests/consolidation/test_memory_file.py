@@ -22,7 +22,7 @@ from hippocampus.consolidation.memory_file import members, sync
 from hippocampus.entries.entry import storable
 from hippocampus.facts import upkeep
 from hippocampus.facts.exchange import import_file
-from hippocampus.facts.exchange.markdown import rendered, rows, shown
+from hippocampus.facts.exchange.markdown import line_of, rows, without_marks
 from hippocampus.facts.store import Facts
 from hippocampus.storage import files
 from hippocampus.storage.facts.memories import is_current
@@ -333,9 +333,11 @@ def test_a_line_reads_back_as_what_it_says(text: str, kind: str, origin: str) ->
         accessed=AT,
         valid_from=AT,
     )
-    found = rows(f"# Memory\n\n{rendered(memory)}\n")
-    if shown(memory.content):
-        assert [(row.mark, row.text) for row in found] == [("0123456789", shown(memory.content))]
+    found = rows(f"# Memory\n\n{line_of(memory)}\n")
+    if without_marks(memory.content):
+        assert [(row.mark, row.text) for row in found] == [
+            ("0123456789", without_marks(memory.content))
+        ]
 
 
 @given(
@@ -354,7 +356,11 @@ def test_whatever_a_person_does_to_it_stays(
         outcomes = factual.store_many(
             facts, [Item(text, "note", origin=Origin("s", 1, "", "user")) for text in kept]
         )
-        ids = [each.memory.id for each in outcomes if each.memory and shown(each.memory.content)]
+        ids = [
+            each.memory.id
+            for each in outcomes
+            if each.memory and without_marks(each.memory.content)
+        ]
         path = Path(folder) / "MEMORY.md"
         synced(facts, ids)
         text = path.read_text() if path.exists() else "# Memory\n"

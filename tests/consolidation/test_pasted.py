@@ -15,7 +15,7 @@ from consolidation.pastes import (
 )
 from consolidation.said import Make, assistant, loading, user
 
-from hippocampus.facts.pasted import written
+from hippocampus.facts.pasted import by_author
 
 
 @pytest.mark.parametrize("wrapper", WRAPPERS)
@@ -35,15 +35,15 @@ def test_a_paste_is_no_claim_and_is_found_when_asked_for(wrapper: str, make: Mak
 def test_no_claim_in_a_paste_is_a_word_of_its_author() -> None:
     for wrapper in (*WRAPPERS, *MORE_WRAPPERS, *FURTHER_WRAPPERS):
         for claim in CLAIMS:
-            assert claim.rstrip(".") not in written(wrapper.format(c=claim)).own, wrapper
+            assert claim.rstrip(".") not in by_author(wrapper.format(c=claim)).own, wrapper
 
 
 @pytest.mark.parametrize("code", WRAPPERS_BY_LANGUAGE)
 def test_no_claim_in_a_paste_of_another_language_is_a_word_of_its_author(code: str) -> None:
     for wrapper in WRAPPERS_BY_LANGUAGE[code]:
         for claim in CLAIMS_BY_LANGUAGE[code]:
-            assert written(claim).own == claim
-            assert claim.rstrip(".。") not in written(wrapper.format(c=claim)).own, wrapper
+            assert by_author(claim).own == claim
+            assert claim.rstrip(".。") not in by_author(wrapper.format(c=claim)).own, wrapper
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_what_the_user_writes_next_to_a_paste_is_a_claim(frame: str, make: Make)
     ],
 )
 def test_plain_words_of_the_user_are_the_users_own(text: str) -> None:
-    assert written(text).own == text
+    assert by_author(text).own == text
 
 
 def test_a_correction_of_what_the_user_said_ends_it(make: Make) -> None:
@@ -182,7 +182,7 @@ def test_a_claim_of_the_user_ends_nothing_that_is_pasted(
 )
 def test_a_paste_in_one_line_is_no_word_of_its_author(text: str) -> None:
     for claim in CLAIMS:
-        assert claim.rstrip(".") not in written(text.format(c=claim)).own
+        assert claim.rstrip(".") not in by_author(text.format(c=claim)).own
 
 
 ANNOUNCED = [

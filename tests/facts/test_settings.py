@@ -7,7 +7,7 @@ import math
 import pytest
 
 from hippocampus import Hippocampus, policy
-from hippocampus.cli.fact_database import opened
+from hippocampus.cli.fact_database import open_facts
 from hippocampus.errors import PolicyError
 from hippocampus.facts.models import POLICIES, FactPolicy, settings_of
 from hippocampus.policy.fields import FactFields
@@ -60,4 +60,4 @@ def test_a_mistake_is_told_with_its_place(tmp_path, monkeypatch):
     assert "half_life_days" in str(told.value)
     monkeypatch.setenv("HIPPOCAMPUS_POLICY", "no-such-preset")
     with pytest.raises(PolicyError):
-        opened(tmp_path / "m.sqlite3")
+        open_facts(tmp_path / "m.sqlite3")

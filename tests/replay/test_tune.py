@@ -112,7 +112,7 @@ def test_the_rates_of_recordings_are_found(tmp_path: Path) -> None:
     start = law({**POLICY.decay_rates, "code": 0.3, "json": 0.3}, 1.0, 0.3)
     found = tune.fit(seen, start)
     assert found.numbers["code"] < 0.3 < found.numbers["json"]
-    scores, _ = tune.scored(seen, tune.folds_of(observed), start)
+    scores, _ = tune.score_laws(seen, tune.folds_of(observed), start)
     assert min(scores, key=lambda name: scores[name]) == tune.SCORED[-1]
 
 
@@ -147,7 +147,7 @@ def test_the_fields_that_are_written_are_those_that_were_replayed() -> None:
     new = Policy.model_validate(fields)
     assert (new.decay_rates["code"], new.exponent, new.mention_strength) == (0.08, 0.8, 0.2)
     assert new.fade_below == POLICY.fade_below / 2
-    assert tune.applied(POLICY, fields).decay_rates == new.decay_rates
+    assert tune.apply_fields(POLICY, fields).decay_rates == new.decay_rates
 
 
 def test_one_owner_is_not_enough(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ CHECKS: dict[str, Callable[[str], Any]] = {
     "paths": paths,
     "redaction": redaction,
     "work file": work_file,
-    "claims": pasted.written,
+    "claims": pasted.by_author,
     "conversation": conversation,
 }
 

@@ -265,7 +265,7 @@ class Edges:
 
     def mcp(self, rng: random.Random) -> None:
         profile = rng.choice(sorted(mcp_server.PROFILES))
-        tool = rng.choice(mcp_server.offered(profile))
+        tool = rng.choice(mcp_server.tool_definitions(profile))
         given = {
             "entry_id": self._session.entries[0].id, "query": "late order", "lines": [1, 9], "text": "I like tea.",
             "content": "I like tea.", "key": "persona", "session_id": "recalls", "agent_id": "a", "limit": 3, "id": "x",
@@ -297,7 +297,7 @@ class Edges:
         for _ in range(rng.randrange(1, 4)):
             event = mutated(rng, event)
         if not isinstance(event, dict) or str(event.get("hook_event_name")) not in ENDS:
-            json.dumps(hooks.answered(event, str(self._folder / "hooks"), "default"))
+            json.dumps(hooks.answer_event(event, str(self._folder / "hooks"), "default"))
 
 
 EDGES = [name for name in vars(Edges) if name != "close" and not name.startswith("_")]

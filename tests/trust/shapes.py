@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from time import process_time
 
-from hippocampus.facts.pasted import written
+from hippocampus.facts.pasted import by_author
 from hippocampus.formats.tool_calls import says_it_failed
 from hippocampus.indexing import ExtractionContext, index, kind_of, price_of
 from hippocampus.indexing.arguments import shorten
@@ -162,7 +162,7 @@ STEPS: dict[str, Callable[[str], object]] = {
     "redact": redact_it,
     "shorten": shorten_it,
     "digest": digest_it,
-    "claims": written,
+    "claims": by_author,
 }
 
 

@@ -141,24 +141,24 @@ def section_of(memory: Memory) -> str:
     """Return the heading under which the line of a fact belongs."""
     if memory.origin.role == UNTRUSTED:
         return FROM_TOOLS
-    return f"{shown(memory.type.lower()).capitalize()}s"
+    return f"{without_marks(memory.type.lower()).capitalize()}s"
 
 
-def shown(text: str) -> str:
+def without_marks(text: str) -> str:
     """Return a text on one line, in which nothing reads as a mark."""
     return " ".join(text.split()).replace("<!--", "<! --").replace("-->", "-- >")
 
 
-def rendered(memory: Memory) -> str:
+def line_of(memory: Memory) -> str:
     """Return the line of a fact."""
     origin, date = memory.origin, day(memory.valid_from)
     if section_of(memory) == FROM_TOOLS:
-        date += f" {shown(memory.type.lower()).replace('·', '-')}"
+        date += f" {without_marks(memory.type.lower()).replace('·', '-')}"
     source = origin.role if origin.role in ORIGINS else HOST
     if origin.session:
         turn = "" if origin.turn is None else f" turn {origin.turn}"
-        source += f", {shown(origin.session).replace('·', '-')}{turn}"
-    return f"- [{date}] {shown(memory.content)}{SEPARATOR}{source} <!-- {mark_of(memory.id)} -->"
+        source += f", {without_marks(origin.session).replace('·', '-')}{turn}"
+    return f"- [{date}] {without_marks(memory.content)}{SEPARATOR}{source} <!-- {mark_of(memory.id)} -->"
 
 
 @functools.lru_cache(maxsize=4)
@@ -176,7 +176,7 @@ def with_added(text: str, added: Iterable[Memory]) -> str:
     """Return a file with the lines of facts added, each at the end of its section, or of the file in a new one."""
     by_section: dict[str, list[str]] = {}
     for memory in added:
-        by_section.setdefault(section_of(memory), []).append(rendered(memory))
+        by_section.setdefault(section_of(memory), []).append(line_of(memory))
     for section, new in by_section.items():
         text = text or f"{TITLE}\n"
         lines, heading = text.split("\n"), f"## {section}"

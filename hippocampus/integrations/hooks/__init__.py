@@ -47,32 +47,32 @@ def main(arguments: list[str]) -> None:
     watch.start()
     try:
         event = json.loads(sys.stdin.buffer.read())
-        answer = answered(event, state, options["--policy"])
+        answer = answer_event(event, state, options["--policy"])
         if answer is not None:
             sys.stdout.write(json.dumps(answer))
             sys.stdout.flush()
     except Exception as failure:  # noqa: BLE001 - law 3: a hook that fails must not stop an agent
-        noted(state, {"failed": f"{type(failure).__name__}: {failure}"})
+        note_event(state, {"failed": f"{type(failure).__name__}: {failure}"})
     finally:
         watch.cancel()
 
 
 def _give_up(state: str) -> None:
-    noted(state, {"failed": f"no answer within {MAX_SECONDS:g} seconds"})
+    note_event(state, {"failed": f"no answer within {MAX_SECONDS:g} seconds"})
     os._exit(0)
 
 
-def answered(event: Any, state: str, policy: str) -> Event | None:
+def answer_event(event: Any, state: str, policy: str) -> Event | None:
     """Return the answer to an event of any host; None leaves everything as it is."""
     name = str(event.get("hook_event_name")) if isinstance(event, dict) else ""
     if name in {"PostToolUse", "AfterTool"}:
         from hippocampus.integrations.hooks import tool_output
 
-        return tool_output.shortened(event, state, policy)
+        return tool_output.shorten_result(event, state, policy)
     if name in {"SessionStart", "UserPromptSubmit", "BeforeAgent"}:
         from hippocampus.integrations.hooks import context
 
-        text = context.added(event, state, policy)
+        text = context.text_for(event, state, policy)
         more = {"hookEventName": name, "additionalContext": text}
         return {"hookSpecificOutput": more} if text else None
     if name in {"PreCompact", "SessionEnd"}:
@@ -83,7 +83,7 @@ def answered(event: Any, state: str, policy: str) -> Event | None:
 
 
 @contextlib.contextmanager
-def opened(state: str) -> Iterator[StateStore]:
+def open_state(state: str) -> Iterator[StateStore]:
     """Open the state of a path, or of an address with the tenant of HIPPOCAMPUS_TENANT."""
     from hippocampus.storage.deadline import bounded
     from hippocampus.storage.state import state_of
@@ -94,14 +94,14 @@ def opened(state: str) -> Iterator[StateStore]:
         yield found
 
 
-def noted(state: str, fields: Event) -> None:
+def note_event(state: str, fields: Event) -> None:
     """Write an event down, which `hippocampus status` reads."""
     from hippocampus.errors import StoreError
     from hippocampus.storage import hook_events
 
     with (
         contextlib.suppress(StoreError),  # a full disk must not stop an agent either
-        opened(state) as memory,
+        open_state(state) as memory,
     ):
         hook_events.add(memory.database(), fields)
 
@@ -111,6 +111,6 @@ def log_of(state: str) -> list[Event]:
     from hippocampus.errors import StoreError
     from hippocampus.storage import hook_events
 
-    with contextlib.suppress(StoreError), opened(state) as memory, memory.reading() as db:
+    with contextlib.suppress(StoreError), open_state(state) as memory, memory.reading() as db:
         return hook_events.events(db)
     return []

@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hippocampus.integrations.hooks import log_of, noted, opened
+from hippocampus.integrations.hooks import log_of, note_event, open_state
 from hippocampus.storage.state_dir import StateDir, is_address
 
 PROMPT_TOKENS = 1_000
 """The most tokens of the memories for a prompt."""
 
 
-def added(event: dict[str, Any], state: str, policy: str) -> str:
+def text_for(event: dict[str, Any], state: str, policy: str) -> str:
     """Return the text that an event adds to the conversation; empty for none."""
     is_start, text = event["hook_event_name"] == "SessionStart", ""
     if is_start:
@@ -25,22 +25,22 @@ def added(event: dict[str, Any], state: str, policy: str) -> str:
         # provider's cache, so that they pay only once that has expired.
         is_resumed = str(event.get("source")) in {"resume", "fork"}
         if not is_resumed or event.get("prompt_cache_likely_expired") is True:
-            text = _loaded(event, state, policy)
+            text = _load(event, state, policy)
     else:
-        text = _retrieved(event, state)
+        text = _retrieve(event, state)
     # A frame without memories is not worth adding.
     lines = [line for line in text.splitlines() if line.startswith(("- ", "["))]
     if not lines:
         return ""
-    noted(state, {"session": event.get("session_id"), "added": lines, "starts": is_start})
+    note_event(state, {"session": event.get("session_id"), "added": lines, "starts": is_start})
     return text
 
 
-def _retrieved(event: dict[str, Any], state: str) -> str:
+def _retrieve(event: dict[str, Any], state: str) -> str:
     """Return the memories that fit a prompt and that its conversation has not had since its start."""
     # Gemini CLI puts the text of SessionStart before the first prompt.
     prompt = str(event.get("prompt") or "").rpartition("</hook_context>")[2]
-    with opened(state) as memory:
+    with open_state(state) as memory:
         if not is_address(state) and not memory.has_facts():  # nothing more is loaded
             return ""
         from hippocampus.facts.store import Facts
@@ -54,7 +54,7 @@ def _retrieved(event: dict[str, Any], state: str) -> str:
     return "\n".join(line for line in text.splitlines() if line not in seen)
 
 
-def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
+def _load(event: dict[str, Any], state: str, policy_name: str) -> str:
     if not is_address(state) and not StateDir(Path(state)).database.exists():
         return ""
     from hippocampus import policy
@@ -72,7 +72,7 @@ def _loaded(event: dict[str, Any], state: str, policy_name: str) -> str:
     own = "" if event.get("source") == "compact" else str(event.get("session_id") or "")
     request = ContextLoadRequest(own, "", "", time.time())
     with contextlib.ExitStack() as closing:
-        memory = closing.enter_context(opened(state))
+        memory = closing.enter_context(open_state(state))
         store = closing.enter_context(memory.contents())
         facts = closing.enter_context(Facts(memory))
         resources = ConsolidationResources(memory, store, rules, lambda: facts)

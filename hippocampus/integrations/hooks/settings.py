@@ -142,7 +142,9 @@ def is_own(line: str, verb: str) -> bool:
     return words[: len(PROGRAM) + 1] == [*PROGRAM, verb] and shlex.join(words) == line
 
 
-def installed(host: Host, project: Path | None, state: str, policy: str) -> list[SettingsChange]:
+def install_changes(
+    host: Host, project: Path | None, state: str, policy: str
+) -> list[SettingsChange]:
     """Return the changes that add our hooks and our server, and keep a state in a project out of git.
 
     A second time, there are none.
@@ -169,7 +171,7 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
     # JSON's strings and lists are TOML's.
     named, given = (json.dumps(value, ensure_ascii=False) for value in (program, arguments))
     table = f"[{host.key}.{NAME}]\ncommand = {named}\nargs = {given}\nstartup_timeout_sec = {STARTUP_SECONDS}\n"
-    changes = [_changed(path, values, table) for path, values in found.items()]
+    changes = [_change_of(path, values, table) for path, values in found.items()]
     ignored = Path(state, ".gitignore")
     if project in ignored.parents:  # git takes in no conversation
         before = _text(ignored)
@@ -177,7 +179,7 @@ def installed(host: Host, project: Path | None, state: str, policy: str) -> list
     return changes
 
 
-def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
+def uninstall_changes(host: Host, project: Path | None) -> list[SettingsChange]:
     """Return the changes that take out our hooks and our server, and nothing else."""
     hooks, servers, found = _files(host, project)
     if hooks:
@@ -199,14 +201,14 @@ def uninstalled(host: Host, project: Path | None) -> list[SettingsChange]:
         found[servers].get(host.key, {}).pop(NAME, None)
         if not found[servers].get(host.key, True):
             del found[servers][host.key]
-    return [_changed(path, values, "") for path, values in found.items()]
+    return [_change_of(path, values, "") for path, values in found.items()]
 
 
 def _files(host: Host, project: Path | None) -> tuple[Path | None, Path, dict[Path, Settings]]:
     """Return the files of hooks and of servers, which may be one, and their settings by file."""
     hooks, servers = hooks_path(host, project), servers_path(host, project)
     paths = filter(None, (hooks, servers))
-    return hooks, servers, {path: _parsed(path, _text(path)) for path in paths}
+    return hooks, servers, {path: _parse(path, _text(path)) for path in paths}
 
 
 def hook_command(host: Host, project: Path | None) -> str:
@@ -215,7 +217,7 @@ def hook_command(host: Host, project: Path | None) -> str:
     if path is None:
         return ""
     with _of_usual_form(path):
-        events = _parsed(path, _text(path)).get("hooks", {}).values()
+        events = _parse(path, _text(path)).get("hooks", {}).values()
         own = (hook["command"] for groups in events for group in groups for hook in _ours(group))
         return next(own, "")
 
@@ -223,7 +225,7 @@ def hook_command(host: Host, project: Path | None) -> str:
 def server_command(host: Host, project: Path | None) -> list[str]:
     """Return the command line of our MCP server as a file has it; empty for none."""
     with _of_usual_form(path := servers_path(host, project)):
-        found = _parsed(path, _text(path)).get(host.key, {}).get(NAME)
+        found = _parse(path, _text(path)).get(host.key, {}).get(NAME)
         if not found:
             return []
         named = found["command"]
@@ -238,7 +240,7 @@ def _of_usual_form(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: hooks or MCP servers are not of the usual form") from odd
 
 
-def _changed(path: Path, values: Settings, table: str) -> SettingsChange:
+def _change_of(path: Path, values: Settings, table: str) -> SettingsChange:
     """Return a file with other values; in TOML, with our table as a marked block at its end, or without."""
     after = before = _text(path)
     line_end = "\r\n" if "\r\n" in before else "\n"
@@ -247,9 +249,9 @@ def _changed(path: Path, values: Settings, table: str) -> SettingsChange:
         block = f"{BEGIN}\n{table}{END}\n" if table else ""
         gap = "\n" if rest.strip() and block else ""
         after = rest + f"{gap}{block}".replace("\n", line_end)
-        _parsed(path, after)
+        _parse(path, after)
     # Settings that stay equal keep their text: our form of it would be a change to its owner.
-    elif values != _parsed(path, before):
+    elif values != _parse(path, before):
         indent = INDENT.search(before)
         text = json.dumps(values, indent=indent[1] if indent else 2, ensure_ascii=False) + "\n"
         after = text.replace("\n", line_end)
@@ -266,7 +268,7 @@ def _text(path: Path) -> str:
         raise StoreError(f"{path}: cannot be read: {failure}") from failure
 
 
-def _parsed(path: Path, text: str) -> Settings:
+def _parse(path: Path, text: str) -> Settings:
     is_toml = path.suffix == ".toml"
     try:
         if is_toml:

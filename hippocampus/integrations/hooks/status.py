@@ -48,7 +48,7 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
             line and project and not settings.is_own(line, verb)
         ):  # anyone's, as of a cloned repository
             return False, "of another program, and not run: install it again"
-        return _probed(line, given, expected)
+        return _probe(line, given, expected)
 
     answers, hook_answer = probed(hook, "hook", PROBE, b"") if hooks else (True, "")
     serves, server_answer = probed(shlex.join(server), "mcp", INITIALIZE, b'"serverInfo"')
@@ -77,7 +77,7 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
     return lines, answers and serves and not dropped
 
 
-def _probed(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
+def _probe(command: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
     """Run a command as its host does; return whether it answers as expected, and how."""
     if not command:
         return False, "not installed"

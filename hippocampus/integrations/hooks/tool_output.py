@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from hippocampus.formats.tool_calls import asks_to_read
-from hippocampus.integrations.hooks import noted, opened
+from hippocampus.integrations.hooks import note_event, open_state
 
 MIN_CHARACTERS = 4_000
 """Smaller results stay, whatever the policy: that is decided without loading anything."""
@@ -38,7 +38,7 @@ STAYS = ("isError", "error", "isImage", "persistedOutputPath")
 """Keys of results that stay: failures, images, and those that the host has moved to a file."""
 
 
-def shortened(event: dict[str, Any], state: str, policy: str) -> dict[str, Any] | None:
+def shorten_result(event: dict[str, Any], state: str, policy: str) -> dict[str, Any] | None:
     """Return the answer that replaces a large result with its entry; None leaves it."""
     response = event.get("tool_response")
     path = text_path(response)
@@ -51,11 +51,11 @@ def shortened(event: dict[str, Any], state: str, policy: str) -> dict[str, Any] 
     arguments = json.dumps(event.get("tool_input") or {}, ensure_ascii=False)
     if tool.startswith(OWN_TOOLS) or asks_to_read(tool, arguments):
         return None
-    entry = stored(event, arguments, text, state, policy)
-    return None if entry is None else replaced(event, path, entry)
+    entry = store_result(event, arguments, text, state, policy)
+    return None if entry is None else answer_with(event, path, entry)
 
 
-def stored(
+def store_result(
     event: Mapping[str, Any], arguments: str, text: str, state: str, policy_name: str
 ) -> str | None:
     """Return the text of the entry of a result, once both are on disk; None where it stays in full.
@@ -92,7 +92,7 @@ def stored(
     index = indexing.index(redacted, ExtractionContext(arguments, content_tokens=size), price)
     source = Source(type=rules.source_type_of(tool), ref=key, turn=0)
     with (
-        opened(state) as memory,
+        open_state(state) as memory,
         memory.contents() as store,
         contextlib.closing(memory.session(session)) as ledger,
     ):
@@ -121,7 +121,7 @@ def stored(
         ledger.save(record)
     edit = {"entry": named, "tool": tool, "tokens": size, "shown": weight}
     transcript = str(event.get("transcript_path") or "")
-    noted(state, {**edit, "session": session, "transcript": transcript})
+    note_event(state, {**edit, "session": session, "transcript": transcript})
     return shown
 
 
@@ -169,7 +169,7 @@ def with_text(value: Any, path: Path, text: str) -> Any:
     return copy
 
 
-def replaced(event: dict[str, Any], path: Path, entry: str) -> dict[str, Any]:
+def answer_with(event: dict[str, Any], path: Path, entry: str) -> dict[str, Any]:
     """Return the answer with which a host shows an entry in the place of a result."""
     is_gemini = event["hook_event_name"] == "AfterTool"
     if is_gemini or "turn_id" in event:  # which only Codex CLI has

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hippocampus.integrations.hooks import noted
+from hippocampus.integrations.hooks import note_event
 
 SUB_AGENT = "#agent-"
 """In the name of a recording: the conversation of a sub-agent, in the same file."""
@@ -57,4 +57,4 @@ if __name__ == "__main__":
     try:
         consolidate(sys.argv[1], sys.argv[2], sys.argv[3], Path(sys.argv[4]))
     except HippocampusError as failure:
-        noted(sys.argv[1], {"failed": str(failure), "session": sys.argv[3]})
+        note_event(sys.argv[1], {"failed": str(failure), "session": sys.argv[3]})

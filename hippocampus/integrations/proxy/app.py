@@ -29,10 +29,10 @@ from starlette.routing import Route
 from hippocampus.errors import MALFORMED, StoreError
 from hippocampus.integrations.proxy.apis import ANSWERS
 from hippocampus.integrations.proxy.apis.answer import ModelAnswer
-from hippocampus.integrations.proxy.events import Event, events, written
+from hippocampus.integrations.proxy.events import Event, event_bytes, events
 from hippocampus.integrations.proxy.metrics import Metrics, TenantMetrics
 from hippocampus.integrations.proxy.service import Exchange, Service, TooManyRoundsError
-from hippocampus.integrations.web import LOOPBACK, refused
+from hippocampus.integrations.web import LOOPBACK, refusal
 from hippocampus.session.guard import Guard
 from hippocampus.session.resources import MANAGED, Observer
 from hippocampus.storage import packing
@@ -131,11 +131,13 @@ class Proxy:
             await run_in_threadpool(self._service.close)
 
         def figures(request: Request) -> Response:
-            *_, metrics = self._metrics.of(self._seen(request, is_open=not self._service.is_shared))
+            *_, metrics = self._metrics.of(
+                self._tenant_seen(request, is_open=not self._service.is_shared)
+            )
             return Response(metrics.text(), headers=UNSTORED, media_type=FIGURES)
 
         async def conversations(request: Request) -> Response:
-            shown = await run_in_threadpool(self._service.conversations, self._seen(request))
+            shown = await run_in_threadpool(self._service.conversations, self._tenant_seen(request))
             return JSONResponse(shown, headers=UNSTORED)
 
         routes = [
@@ -150,7 +152,7 @@ class Proxy:
         made.state.page = f"/?{urlencode({'key': self._page_key})}"
         return made
 
-    def _seen(self, request: Request, *, is_open: bool = False) -> str:
+    def _tenant_seen(self, request: Request, *, is_open: bool = False) -> str:
         """Return the tenant that a request sees, by which its calls are known; empty sees all.
 
         Raises:
@@ -160,7 +162,7 @@ class Proxy:
         if hmac.compare_digest(given.encode(), self._page_key.encode()):
             return ""
         address, _ = request.scope.get("server") or ("", None)
-        if wrong := refused(request.headers, is_local=address in LOOPBACK):
+        if wrong := refusal(request.headers, is_local=address in LOOPBACK):
             raise HTTPException(*wrong)
         tenant = self._service.tenant_of(*self._caller(request))
         if not tenant and not is_open:
@@ -178,18 +180,18 @@ class Proxy:
     # Requests of hosts
 
     async def _forward(self, request: Request) -> Response:
-        if wrong := refused(request.headers):
+        if wrong := refusal(request.headers):
             raise HTTPException(*wrong)
         path = request.url.path.rstrip("/")
         counted = path.removesuffix(COUNTING)
         answers = next((api for end, api in ANSWERS.items() if counted.endswith(end)), None)
         try:
             if answers is None or request.method != "POST":
-                return _streamed(await self._send(request, request.stream()))
+                return _stream(await self._send(request, request.stream()))
             request, content = await _readable(request)
             if "content-encoding" in request.headers:
-                return _streamed(await self._send(request, content))
-            send = self._unmanaged if path.endswith(COUNTING) else self._managed
+                return _stream(await self._send(request, content))
+            send = self._send_own if path.endswith(COUNTING) else self._send_managed
             return await send(request, answers, content)
         except ClientDisconnect:
             return Response(status_code=CLIENT_CLOSED)
@@ -204,7 +206,7 @@ class Proxy:
             status = HTTPStatus.GATEWAY_TIMEOUT if is_late else HTTPStatus.BAD_GATEWAY
             return JSONResponse(error, status)
 
-    async def _managed(
+    async def _send_managed(
         self, request: Request, answers: type[ModelAnswer], content: bytes
     ) -> Response:
         started = perf_counter()
@@ -218,21 +220,21 @@ class Proxy:
         self._count(request, lambda figures: figures.added.observe(seconds))
         if isinstance(exchange, str):
             self._count(request, lambda figures: figures.requests.labels(exchange).inc())
-            return await self._unmanaged(request, answers, content)
+            return await self._send_own(request, answers, content)
         response = await self._send(request, exchange.content, is_read=True)
         if response.status_code in REFUSALS:
-            return await self._refused(request, exchange, response, content)
+            return await self._retry_refused(request, exchange, response, content)
         outcome = exchange.conversation.session.report.raw_reason or MANAGED
         self._count(request, lambda figures: figures.requests.labels(outcome).inc())
         encoding = response.headers.get("content-encoding", "identity").lower()
         if not response.is_success or encoding not in DECODED:  # though `identity` was asked for
-            return _streamed(response)
+            return _stream(response)
         kind = response.headers.get("content-type", "")
         is_asked = exchange.body.values.get("stream") is True  # some servers name no kind
         if "text/event-stream" in kind or (is_asked and "json" not in kind):
-            relayed = self._relayed(request, exchange, response)
+            relayed = self._relay(request, exchange, response)
             return _response(response, StreamingResponse(relayed, response.status_code))
-        return await self._whole(request, exchange, response, content)
+        return await self._finish(request, exchange, response, content)
 
     def _caller(self, request: Request) -> tuple[list[str], str | None]:
         """Return the credentials of a request, and the tenant in its header; None where that lacks."""
@@ -247,13 +249,13 @@ class Proxy:
         named = ",".join(request.headers.getlist(self._tenant_header))
         return credentials, None if self._tenant_header and not named else named
 
-    async def _refused(
+    async def _retry_refused(
         self, request: Request, exchange: Exchange, refusal: httpx2.Response, content: bytes
     ) -> Response:
         """Send the host's own request; if the provider takes that, the conversation passes from now on."""
         reason = await refusal.aread()
         await refusal.aclose()
-        response = await self._unmanaged(request, type(exchange.answer), content)
+        response = await self._send_own(request, type(exchange.answer), content)
         if response.status_code < HTTPStatus.BAD_REQUEST:
             exchange.conversation.is_refused = True
             self._count(request, lambda figures: figures.requests.labels("refused").inc())
@@ -266,12 +268,12 @@ class Proxy:
             )
         return response
 
-    async def _unmanaged(
+    async def _send_own(
         self, request: Request, answers: type[ModelAnswer], content: bytes
     ) -> Response:
         """Send a request of the host's own, without what the policy redacts."""
         own = await run_in_threadpool(self._service.unmanaged, answers, content)
-        return _streamed(await self._send(request, own))
+        return _stream(await self._send(request, own))
 
     async def _send(
         self, request: Request, content: bytes | AsyncIterable[bytes], *, is_read: bool = False
@@ -305,7 +307,7 @@ class Proxy:
 
     # Answers
 
-    async def _relayed(
+    async def _relay(
         self, request: Request, exchange: Exchange, response: httpx2.Response
     ) -> AsyncGenerator[bytes]:
         """Yield the events that the host sees, of one answer after the other until no recall waits."""
@@ -314,11 +316,11 @@ class Proxy:
         try:
             while not problem:
                 async for event in events(response.aiter_bytes()):
-                    passed, is_read = _fed(answer, event, is_read=is_read)
+                    passed, is_read = _feed(answer, event, is_read=is_read)
                     # Before the host sees the end: its next request may come at once.
                     if answer.reason and not answer.is_inside and not is_kept:
                         is_kept = True
-                        await _noted(exchange, Exchange.keep, "recalls are not kept")
+                        await _run_logged(exchange, Exchange.keep, "recalls are not kept")
                     for chunk in passed:
                         yield chunk
                 if not answer.is_inside or not is_read:
@@ -338,12 +340,12 @@ class Proxy:
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
-                await _noted(exchange, Exchange.account, "a usage is not read")
+                await _run_logged(exchange, Exchange.account, "a usage is not read")
         if problem:  # the provider's or its model's, and no failure of ours
             LOG.warning("session %s: an answer broke off: %s", name, problem)
             yield _broken_off(problem)
 
-    async def _whole(
+    async def _finish(
         self, request: Request, exchange: Exchange, response: httpx2.Response, own: bytes
     ) -> Response:
         """Return a whole answer, once no recall waits; `own` is the host's request."""
@@ -357,20 +359,20 @@ class Proxy:
                     break
                 answer.take(body := json.loads(content))
             else:
-                await _noted(exchange, Exchange.keep, "recalls are not kept")
+                await _run_logged(exchange, Exchange.keep, "recalls are not kept")
                 if answer.is_changed:
-                    content = json.dumps(answer.merged(body)).encode()
+                    content = json.dumps(answer.merge(body)).encode()
         except httpx2.HTTPError:
             raise
         except Exception as failure:  # law 3: where an answer cannot go on, the host's own is sent
             name, is_bug = exchange.conversation.session.id, not isinstance(failure, MALFORMED)
             LOG.warning("session %s: passes as it is: %s", name, failure, exc_info=is_bug)
             if answer.is_changed:
-                return await self._unmanaged(request, type(answer), own)
+                return await self._send_own(request, type(answer), own)
         finally:
             with anyio.CancelScope(shield=True):  # a host that is gone has its answer billed too
                 await response.aclose()
-                await _noted(exchange, Exchange.account, "a usage is not read")
+                await _run_logged(exchange, Exchange.account, "a usage is not read")
         return _response(response, Response(content, response.status_code))
 
     async def _next(self, request: Request, exchange: Exchange) -> httpx2.Response:
@@ -406,7 +408,7 @@ def _error(_request: Request, wrong: Exception) -> Response:
     return JSONResponse({"error": {"message": wrong.detail}}, wrong.status_code)
 
 
-async def _noted(exchange: Exchange, work: Callable[[Exchange], None], problem: str) -> None:
+async def _run_logged(exchange: Exchange, work: Callable[[Exchange], None], problem: str) -> None:
     """Run work of an exchange in a thread; a failure is logged with its problem, and no more.
 
     Law 3: the host has its answer, and the model asks again for what it recalled.
@@ -425,10 +427,10 @@ def _start_of(reason: bytes) -> str:
 def _broken_off(failure: object) -> bytes:
     """Return the event that reports it: the answer has begun, so that no status can."""
     error = {"type": "api_error", "message": f"hippocampus proxy: {failure}"}
-    return written({"type": "error", "error": error}, "error")
+    return event_bytes({"type": "error", "error": error}, "error")
 
 
-def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[bytes], bool]:
+def _feed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[bytes], bool]:
     """Return what to pass on for an event; once one cannot be read, all that follow pass as they are."""
     if is_read:
         try:
@@ -439,7 +441,7 @@ def _fed(answer: ModelAnswer, event: Event, *, is_read: bool) -> tuple[list[byte
     return [event.content], False
 
 
-def _streamed(response: httpx2.Response) -> Response:
+def _stream(response: httpx2.Response) -> Response:
     """Return a provider's answer byte for byte, as it comes."""
 
     async def content() -> AsyncIterator[bytes]:

@@ -59,11 +59,11 @@ class Body:
         for name in places:  # from the back, so that no replacement moves another
             span = self._members[name]
             written = (
-                written[: span.start] + self._written(name, lists[name]) + written[span.stop :]
+                written[: span.start] + self._encode_list(name, lists[name]) + written[span.stop :]
             )
         return written.encode()
 
-    def _written(self, name: str, elements: Sequence[Item]) -> str:
+    def _encode_list(self, name: str, elements: Sequence[Item]) -> str:
         """Return a list as JSON; known elements keep the text between them and the one before."""
         whole, spans = self._members[name], self._elements.get(name, [])
         values = self.values[name] if spans else ()

@@ -89,7 +89,7 @@ def caller_of(credentials: Sequence[str], secret: bytes) -> str:
     return f"caller-{hmac.new(secret, written, 'sha256').hexdigest()[:16]}"
 
 
-def restored(
+def restore_rounds(
     answers: type[ModelAnswer], chains: Sequence[Chain], items: list[Item], known: Conversations
 ) -> list[Item]:
     """Return a request's list with the rounds that the host has not seen; its own items stay.
@@ -107,7 +107,7 @@ def restored(
             Round(seen, calls, [ToolResult(*result) for result in results], *more)
             for seen, calls, results, *more in json.loads(kept[key])
         ]
-        own, following = answers.restored(items[start:end], rounds), restored[end : end + 1]
+        own, following = answers.restore(items[start:end], rounds), restored[end : end + 1]
         if rounds[-1].is_joined:
             results = adapter.tool_results(rounds[-1].results)
             is_block = bool(adapter.BLOCKS_KEY)

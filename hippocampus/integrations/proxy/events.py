@@ -51,7 +51,7 @@ def _event(content: bytes) -> Event:
     return Event(content, value if isinstance(value, dict) else {})
 
 
-def written(data: dict[str, Any], name: str = "") -> bytes:
+def event_bytes(data: dict[str, Any], name: str = "") -> bytes:
     """Return an event with this data; OpenAI Chat's have no name."""
     named = f"event: {name}\n" if name else ""
     return f"{named}data: {json.dumps(data, separators=(',', ':'))}\n\n".encode()

@@ -30,7 +30,7 @@ from hippocampus.integrations.proxy.conversations import (
     caller_of,
     chain_after,
     chains_of,
-    restored,
+    restore_rounds,
 )
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import load as load_policy
@@ -111,7 +111,7 @@ class Exchange:
         tools = [*self.body.values["tools"], *session.tools(answer.ADAPTER.NAME, answer.tool)]
         view = session(self.items, idle_seconds=idle_seconds)
         self.conversation.newest, self.conversation.ended = self.items, None
-        self.content = _written(self.body, answer.ITEMS, view, {"tools": tools})
+        self.content = _encode_body(self.body, answer.ITEMS, view, {"tools": tools})
         return self.content
 
     def results(self) -> list[ToolResult]:
@@ -217,7 +217,7 @@ class Service:
                 if fields.get(name)
             ]
             caller = caller_of([*credentials, *users], conversations.secret)
-            items = _listed(request.get(answers.ITEMS))
+            items = _messages_in(request.get(answers.ITEMS))
             reason = reader.reason_of_request(request) or answers.unmanaged(request)
             reason = reason if request.get("tools") else "no tools"
             if reason or not items:
@@ -240,7 +240,7 @@ class Service:
         conversation, use = self._open.use((tenant, session, (*caching.values(),)), begun)
         if conversation.is_refused:
             return "refused before"
-        whole = restored(answers, chains, items, conversations)
+        whole = restore_rounds(answers, chains, items, conversations)
         exchange = Exchange(conversation, use, body, whole, chains, answers(tool), conversations)
         exchange.send_view(now - sent if sent else 0.0)
         return exchange
@@ -264,8 +264,8 @@ class Service:
             return content
         try:
             body = Body(content)
-            items = _listed(body.values[answers.ITEMS])
-            return _written(body, answers.ITEMS, self._redacted(items), {})
+            items = _messages_in(body.values[answers.ITEMS])
+            return _encode_body(body, answers.ITEMS, self._redacted(items), {})
         except (*MALFORMED, MessagesError) as wrong:
             LOG.warning("a request is sent with what the policy redacts: %s", wrong)
             return content
@@ -294,7 +294,7 @@ class Service:
         They are those of a tenant; without one, of all.
         """
         opened = reversed(self._open.values())
-        return [_shown(each) for each in opened if tenant in {"", each.tenant}]
+        return [_describe(each) for each in opened if tenant in {"", each.tenant}]
 
     def _close_ended(self) -> None:
         """Close sessions one after another: more at once would keep requests from the files they share."""
@@ -319,7 +319,7 @@ class Service:
 
 def _caching_of(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return how a request is cached, as parameters of its session: its model, and the marks around its messages."""
-    blocks = [*(request.get("tools") or ()), *_listed(request.get("system"))]
+    blocks = [*(request.get("tools") or ()), *_messages_in(request.get("system"))]
     unseen = sum("cache_control" in block for block in blocks)
     return {
         "model": str(request.get("model") or "") or None,
@@ -343,23 +343,23 @@ def _free_name(tools: Sequence[Any]) -> str:
     return name
 
 
-def _written(
+def _encode_body(
     body: Body, name: str, view: Sequence[Item], lists: Mapping[str, Sequence[Item]]
 ) -> bytes:
     """Return a body with its messages replaced, unless they are a text that stays, and other lists."""
     own = body.values[name]
-    is_same = not isinstance(own, list) and [*view] == _listed(own)
+    is_same = not isinstance(own, list) and [*view] == _messages_in(own)
     return body.with_lists({**lists, **({} if is_same else {name: view})})
 
 
-def _listed(items: Any) -> list[Item]:
+def _messages_in(items: Any) -> list[Item]:
     """Return the messages of a request; a text is the user's message in the Responses API."""
     if isinstance(items, str):
         return [{"role": "user", "content": items}]
     return items if isinstance(items, list) else []
 
 
-def _shown(conversation: OpenConversation) -> dict[str, Any]:
+def _describe(conversation: OpenConversation) -> dict[str, Any]:
     session = conversation.session
     figures: dict[str, Any] = {**session.status()}
     del figures["strengths"]  # one for each entry, however many

@@ -59,16 +59,16 @@ def page(outcome: dict[str, Any]) -> str:
             named.append(row | lines | texts)
     outcome = outcome | rows
     data = json_script(page_data(outcome), "page-data")
-    return _filled("page.html", SCRIPTS, data, main_parts(outcome))
+    return _fill_frame("page.html", SCRIPTS, data, main_parts(outcome))
 
 
 def texts_page(texts: dict[str, Any]) -> str:
     """Return the page of a recording's texts, from `ViewTexts.data`."""
     data = json_script(texts, "page-data")
-    return _filled("texts.html", TEXTS_SCRIPTS, data, {"title": text(texts["name"])})
+    return _fill_frame("texts.html", TEXTS_SCRIPTS, data, {"title": text(texts["name"])})
 
 
-def _filled(template: str, scripts: Iterable[str], data: str, parts: Mapping[str, str]) -> str:
+def _fill_frame(template: str, scripts: Iterable[str], data: str, parts: Mapping[str, str]) -> str:
     style = _asset("page.css")
     script = '"use strict";\n' + "\n".join(map(_asset, scripts))
     return Template(_asset("frame.html")).substitute(
@@ -270,8 +270,8 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
         "words": list(sentences(recording, outcome)),
         "troubles": [*recording["broken"], *recording["problems"]],
         "rows": [list(cells_of(recording["strategies"][name]).values()) for name in names],
-        "tokens": _shared(tokens[name] for name in names),
-        "costs": _shared(map(round, costs[name]) for name in names),
+        "tokens": _share_rows(tokens[name] for name in names),
+        "costs": _share_rows(map(round, costs[name]) for name in names),
         # A use before an entry arrived had its value from another entry.
         "entries": [
             {
@@ -286,7 +286,7 @@ def recording_data(recording: dict[str, Any], outcome: dict[str, Any]) -> dict[s
     }
 
 
-def _shared(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
+def _share_rows(rows: Iterable[Iterable[int]]) -> list[list[int] | int]:
     """Return the rows; a row that repeats an earlier one becomes the number of that row."""
     seen: dict[tuple[int, ...], int] = {}
     kept: list[list[int] | int] = []

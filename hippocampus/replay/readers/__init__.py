@@ -94,7 +94,7 @@ def read_file(file: str | os.PathLike[str] | RecordedFile) -> list[Recording]:
         StoreError: object storage cannot be read.
     """
     if isinstance(file, our_archive.SessionRecording):
-        return _recordings(our_archive.exported(file))
+        return _recordings(our_archive.export_session(file))
     if isinstance(file, BucketFile):
         return read_bytes(str(file), file.read())
     document = codex.with_beginning(load(str(file)))

@@ -88,7 +88,7 @@ def _contexts(records: list[JsonRecord]) -> Iterator[list[RawMessage]]:
             model = payload.text("model") or model
         elif kind == "compacted":
             yield messages
-            messages, turns = _compacted(messages, payload), []
+            messages, turns = _compact(messages, payload), []
         elif payload.get("type") == "user_message":
             turns.append(len(messages) - 1)
         elif payload.get("type") == "thread_rolled_back" and turns:
@@ -129,7 +129,7 @@ def _items(payloads: list[JsonRecord]) -> Iterator[Item]:
             yield item
 
 
-def _compacted(messages: list[RawMessage], payload: JsonRecord) -> list[RawMessage]:
+def _compact(messages: list[RawMessage], payload: JsonRecord) -> list[RawMessage]:
     """Return the context after a compaction, as recorded or else by the program's rule."""
     if history := payload.records("replacement_history"):
         return [RawMessage(item) for item in _items(history)]

@@ -61,7 +61,7 @@ def read(records: list[JsonRecord]) -> Iterator[RawConversation]:
             if agent and calls and calls <= own_calls:
                 continue  # A copy of the main conversation, for its summary.
             for context in contexts:
-                joined = _joined(context, usage)
+                joined = _join(context, usage)
                 yield RawConversation("chat", joined, agent, system_prompt=prompt, model=model)
 
 
@@ -75,7 +75,7 @@ def _role(message: JsonRecord) -> str:
     return as_text(original) or role_of(message)
 
 
-def _joined(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[RawMessage]:
+def _join(messages: Sequence[JsonRecord], usage: dict[str, Usage]) -> list[RawMessage]:
     """Return the messages with the blocks of an answer joined.
 
     The blocks of an answer are adjacent, or have the same billed input and only results of parallel

@@ -51,7 +51,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     responses: set[str] = set()
     for event in events:
         if event.get("action") == "condensation":
-            following = _condensed(contexts[-1], event.record("args"))
+            following = _condense(contexts[-1], event.record("args"))
             if has_answer([sent.message for sent in contexts[-1][first_new:]]):
                 contexts.append(following)
             contexts[-1], first_new = following, len(following)
@@ -66,7 +66,7 @@ def read(records: list[JsonRecord]) -> list[RawConversation]:
     ]
 
 
-def _condensed(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
+def _condense(context: Sequence[_Sent], arguments: JsonRecord) -> list[_Sent]:
     start, end = (arguments.count(f"forgotten_events_{at}_id") for at in ("start", "end"))
     ids = {as_count(number) for number in as_list(arguments.get("forgotten_event_ids"))}
     first = min(ids, default=start)

@@ -105,7 +105,7 @@ def _call(span: JsonRecord) -> _Call | None:
     kind = attributes.text("openinference.span.kind") or "LLM"
     if kind != "LLM" or attributes.text("gen_ai.operation.name") in AGENT_SPANS:
         return None
-    system = as_records(_parsed(attributes.get("gen_ai.system_instructions")))
+    system = as_records(_parse(attributes.get("gen_ai.system_instructions")))
     instructions = text_of([_text(part) for part in system])
     sent = [{"role": "system", "content": instructions}] if instructions else []
     sent += _messages(attributes, INPUTS)
@@ -118,10 +118,10 @@ def _call(span: JsonRecord) -> _Call | None:
         next((attributes.count(key) for key in keys if key in attributes), 0)
         for keys in (TOKENS, READ, WRITTEN, OUTPUT)
     )
-    tools = as_records(_parsed(attributes.get("gen_ai.tool.definitions")))
+    tools = as_records(_parse(attributes.get("gen_ai.tool.definitions")))
     if not tools:
         numbered = (tool.record("tool") for tool in _numbered(attributes, "llm.tools"))
-        schemas = (as_record(_parsed(tool.get("json_schema"))) for tool in numbered)
+        schemas = (as_record(_parse(tool.get("json_schema"))) for tool in numbered)
         tools = list(filter(None, schemas))
     return _Call(sent, answer, Usage.of_total(*counts), model, tools)
 
@@ -166,13 +166,13 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
 
 def _messages(attributes: JsonRecord, names: tuple[str, ...]) -> list[Item]:
     for name in names:
-        found = as_records(_parsed(attributes.get(name))) or _numbered(attributes, name)
+        found = as_records(_parse(attributes.get(name))) or _numbered(attributes, name)
         if found:
             return [item for message in found for item in _chat(message)]
     return []
 
 
-def _parsed(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     return json_text.read(value, None) if isinstance(value, str) else value
 
 
@@ -207,7 +207,7 @@ def _chat(message: JsonRecord) -> Iterator[Item]:
     role = role_of(message)
     contents = message.records("contents")
     parts = [content.record("message_content") or content for content in contents]
-    parts = parts or message.records("parts") or as_records(_parsed(message.get("content")))
+    parts = parts or message.records("parts") or as_records(_parse(message.get("content")))
     results = [part for part in parts if kind_of(part) == "tool_call_response"]
     for part in results:
         response = part.get("response", part.get("result", part.get("content", "")))

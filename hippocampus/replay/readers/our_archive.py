@@ -83,7 +83,7 @@ def sessions(state: str, tenant: str = "", name: str = "") -> list[SessionRecord
     return chosen
 
 
-def exported(session: SessionRecording) -> JsonDocument:
+def export_session(session: SessionRecording) -> JsonDocument:
     """Return the raw conversation of a session."""
     with _as_recording_error(str(session)), bounded(SECONDS):
         lines = _state(session.state, session.tenant).exported(session.name)

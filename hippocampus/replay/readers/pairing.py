@@ -113,7 +113,7 @@ def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paire
     answered = {call.result_at for listed in calls.values() for call in listed} - {None}
     unanswered = sum(call.result_at is None for listed in calls.values() for call in listed)
     if message_format == "anthropic":
-        return _joined(messages, calls, form), unanswered, orphans
+        return _join(messages, calls, form), unanswered, orphans
     # Responses items keep their places: a message may be between a call and its output.
     staying = answered if is_joined else set()
     kept: list[RawMessage] = []
@@ -124,7 +124,7 @@ def pair(message_format: MessageFormat, messages: Sequence[RawMessage]) -> Paire
     return kept, unanswered, orphans
 
 
-def _joined(
+def _join(
     messages: Sequence[RawMessage], calls: Mapping[int, list[_PairedCall]], form: _Form
 ) -> list[RawMessage]:
     """Return the messages with the results of an answer in one user message after it.

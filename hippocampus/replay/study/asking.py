@@ -84,7 +84,7 @@ def take_steps(folder: StudyFolder) -> Iterator[str]:
         by_condition[case.condition].append(name)
     seed = folder.settings.seed
     readers = [group for names in by_condition.values() for group in _groups(names, seed)]
-    yield from _ask(folder, folder.settings.reader, "readers", shuffled(readers, seed))
+    yield from _ask(folder, folder.settings.reader, "readers", shuffle(readers, seed))
 
 
 def judge_steps(folder: StudyFolder) -> Iterator[str]:
@@ -138,7 +138,7 @@ def step_of(folder: StudyFolder, name: str) -> str:
     return transcript.text_of_step(result["text"], result["calls"])
 
 
-def shuffled(values: Iterable[T], *seed: object) -> list[T]:
+def shuffle(values: Iterable[T], *seed: object) -> list[T]:
     """Return values in a random order, determined by the seed."""
     listed = list(values)
     return Random("\0".join(map(str, seed))).sample(listed, len(listed))  # noqa: S311 - it can be drawn again
@@ -148,7 +148,7 @@ def labels_of(folder: StudyFolder, judgement: str) -> dict[str, str]:
     """Return the cases by letter, in the moment's random order; the second pass reverses it."""
     moment, _, number = judgement.rpartition("-")
     names = [case.id for case in folder.cases(moment)]
-    order = shuffled(names, folder.settings.seed, moment)
+    order = shuffle(names, folder.settings.seed, moment)
     return dict(zip(ascii_uppercase, order if number == "1" else reversed(order), strict=False))
 
 
@@ -247,7 +247,7 @@ def _ask_model(folder: StudyFolder, wire: Wire, name: str) -> None:
 
 def _groups(names: Iterable[str], seed: int) -> list[list[str]]:
     """Return the names in random groups of equal size, of at most twelve names."""
-    order = shuffled(names, seed)
+    order = shuffle(names, seed)
     count = ceil(len(order) / MAX_CASES)
     return [order[start::count] for start in range(count)]
 
@@ -279,7 +279,7 @@ def _exchange(folder: StudyFolder, role: str, groups: Sequence[Sequence[str]]) -
             yield f"{home}: {missing} of {len(names)} answers are missing"
 
 
-def answered(file: Path, arguments: str) -> str:
+def answer_file_recall(file: Path, arguments: str) -> str:
     """Return the answer to a recall by the reader of a case's file, and record it.
 
     Raises:

@@ -240,7 +240,7 @@ def answer_recall(folder: StudyFolder, case: StudyCase, arguments: str) -> dict[
         if isinstance(session, Session):
             text = session.answer(arguments)
             return {"arguments": arguments, "answer": text, "tokens": tokens.count(text)}
-    whole = transcript.numbered(read(folder.cases(case.moment)[0].view))
+    whole = transcript.number_calls(read(folder.cases(case.moment)[0].view))
     parts = (part for message in whole for part in message.parts if part.kind == "result")
     results = {part.call_id: part.text for part in parts}
     try:

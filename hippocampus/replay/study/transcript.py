@@ -23,7 +23,7 @@ PROMPTS = {
 """The questions to readers and judges, and the ways to answer: in a file, by calls, or as JSON."""
 
 
-def numbered(messages: Iterable[Message]) -> list[Message]:
+def number_calls(messages: Iterable[Message]) -> list[Message]:
     """Return the messages with call ids that all providers accept: `c3-1`, `c3-2`, …."""
     waiting: dict[str, list[str]] = {}
     written: list[Message] = []
@@ -70,7 +70,7 @@ def text_of_conversation(case: StudyCase) -> str:
         schema = json.dumps(tool["parameters"], ensure_ascii=False)
         lines.append(f"- {tool['name']}: {tool['description']}\n  arguments: {schema}")
     lines.append(f"\n{RULE} THE CONVERSATION {RULE}")
-    for number, message in enumerate(numbered(read(case.view)), start=1):
+    for number, message in enumerate(number_calls(read(case.view)), start=1):
         lines.append(f"\n{RULE} {number} · {message.role} {RULE}")
         for part in message.parts:
             if part.kind == "call":

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from hippocampus import Hippocampus
 from hippocampus.cli.commands import app
-from hippocampus.integrations.hooks import answered, log_of, noted, tool_output
+from hippocampus.integrations.hooks import answer_event, log_of, note_event, tool_output
 from hippocampus.storage import hook_events
 from hippocampus.storage.state import DirectoryState
 from hippocampus.storage.state_dir import StateDir
@@ -74,7 +74,7 @@ GEMINI = {
 
 
 def asked(event: Any, state: Path | str) -> Any:
-    return answered(event, str(state), "default")
+    return answer_event(event, str(state), "default")
 
 
 def content_of(state: Path, session: str) -> list[str]:
@@ -181,7 +181,7 @@ def test_the_rules_of_a_policy_hold_for_what_a_hook_stores(state: Path, tmp_path
 
     def given(tool: str) -> Any:
         event = with_result(MCP, ROWS.replace("item", f"{tool}-item"), tool)
-        return answered({**event, "tool_use_id": tool}, str(state), str(rules))
+        return answer_event({**event, "tool_use_id": tool}, str(state), str(rules))
 
     assert given("kept") is None
     assert "item-0007" not in json.dumps(given("secrets"))
@@ -397,7 +397,7 @@ def test_of_a_transcript_the_last_context_counts_and_no_sub_agent(
 def test_the_log_stays_within_its_bound(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hook_events, "MAX_EVENTS", 10)
     for number in range(50):
-        noted(str(state), {"failed": f"number {number}"})
+        note_event(str(state), {"failed": f"number {number}"})
     assert [each["failed"] for each in log_of(str(state))] == [
         f"number {number}" for number in range(40, 50)
     ]
@@ -441,7 +441,7 @@ def test_hooks_work_on_a_server(
         ["at", "entry", "session", "shown", "tokens", "tool", "transcript"],
     ]
     monkeypatch.setattr(hook_events, "MAX_EVENTS", 2)
-    noted(address, {"failed": "late"})
+    note_event(address, {"failed": "late"})
     assert len(log_of(address)) == 2
     monkeypatch.setenv("HIPPOCAMPUS_TENANT", f"{tenant}-b")
     assert asked(start, address) is None
@@ -467,7 +467,7 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
         "session_id": "s1",
         "transcript_path": str(transcript),
     }
-    answer = answered(event, str(state), "default")
+    answer = answer_event(event, str(state), "default")
     assert answer is not None
     entry = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     use = {"type": "tool_use", "id": event["tool_use_id"], "name": "Bash", "input": {}}
@@ -511,7 +511,7 @@ def test_calls_before_a_prompt_that_was_replaced_are_counted_once(tmp_path: Path
         "session_id": "s1",
         "transcript_path": str(transcript),
     }
-    answer = answered(event, str(state), "default")
+    answer = answer_event(event, str(state), "default")
     assert answer is not None
     entry = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     use = {"type": "tool_use", "id": event["tool_use_id"], "name": "Bash", "input": {}}
@@ -554,6 +554,6 @@ def test_calls_before_a_prompt_that_was_replaced_are_counted_once(tmp_path: Path
 
 def test_an_entry_of_a_tool_without_a_name_has_the_frame_of_a_session(state: Path) -> None:
     event = {"session_id": "s", "tool_use_id": "c1", "tool_name": ""}
-    entry = tool_output.stored(event, "{}", ROWS, str(state), "default")
+    entry = tool_output.store_result(event, "{}", ROWS, str(state), "default")
     assert entry is not None
     assert re.match(r"\[\w+ · tool · \d+ tokens · \w+\]", entry)

@@ -355,7 +355,7 @@ def test_status_names_an_edit_that_the_host_dropped(tmp_path: Path) -> None:
     ]
     gone = {"at": 1.0, "entry": "cccccccc", "session": "s2", "transcript": "missing.jsonl"}
     for each in (*edits, gone):
-        hooks.noted(str(state), each)
+        hooks.note_event(str(state), each)
     use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}
     given = "[aaaaaaaa · Bash · 9 tokens · json]"
     result = {"type": "tool_result", "tool_use_id": "t1", "content": given}

@@ -412,14 +412,14 @@ def test_a_conversation_that_a_request_is_about_to_use_is_not_closed(
     state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MAX_CONVERSATIONS", 1)
-    service, restored = Service(state, "default"), module.restored
+    service, restored = Service(state, "default"), module.restore_rounds
 
     def slowly(*arguments: Any) -> Any:
-        monkeypatch.setattr(module, "restored", restored)
+        monkeypatch.setattr(module, "restore_rounds", restored)
         opened(service, "Question 2")
         return restored(*arguments)
 
-    monkeypatch.setattr(module, "restored", slowly)
+    monkeypatch.setattr(module, "restore_rounds", slowly)
     first = opened(service, "Question 1")
     assert first.conversation.session.report.raw_reason == ""
     service.close()

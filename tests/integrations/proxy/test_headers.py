@@ -15,7 +15,7 @@ import httpx2
 from integrations.proxy.hosts import ChatHost, listing
 from integrations.proxy.test_proxy import proxied
 
-from hippocampus.integrations.proxy.events import Event, events, written
+from hippocampus.integrations.proxy.events import Event, event_bytes, events
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_an_event_has_its_data_whatever_character_stands_in_it(sign: str) -> Non
 
     if sign >= " ":  # JSON has no control characters in its strings
         assert asyncio.run(read(whole)) == [Event(whole, data)]
-    assert asyncio.run(read(written(data)))[0].data == data
+    assert asyncio.run(read(event_bytes(data)))[0].data == data

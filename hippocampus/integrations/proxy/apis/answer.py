@@ -99,7 +99,7 @@ class ModelAnswer(ABC):
         self.usage = body.get("usage") or {}
         self.blocks = expected_blocks(body.get(self.BLOCKS) or self.blocks)
 
-    def merged(self, body: dict[str, Any]) -> dict[str, Any]:
+    def merge(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the last round's body with what the host may see of all rounds."""
         return {**body, self.BLOCKS: [*self.earlier, *self.seen]}
 
@@ -197,7 +197,7 @@ class ModelAnswer(ABC):
         return self.message_of([*self.earlier, *self.seen])
 
     @classmethod
-    def restored(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
+    def restore(cls, message: Sequence[Item], rounds: Sequence[Round]) -> list[Item]:
         """Return the host's message with the rounds before it that the host has not seen.
 
         The last message has the calls of a joined round; the caller adds their results.
@@ -207,14 +207,14 @@ class ModelAnswer(ABC):
             if closed.is_joined:
                 rest += closed.calls
                 continue
-            seen, rest = cls.divided(rest, closed)
+            seen, rest = cls.divide(rest, closed)
             items += cls.message_of([*seen, *closed.calls])
             items += cls.ADAPTER.tool_results(closed.results)
         is_empty = not any(map(cls.mark, rest))
         return items if is_empty else [*items, *cls.message_of(rest, message)]
 
     @classmethod
-    def divided(cls, blocks: list[Block], closed: Round) -> tuple[list[Block], list[Block]]:
+    def divide(cls, blocks: list[Block], closed: Round) -> tuple[list[Block], list[Block]]:
         """Return the first blocks, which have the marks of a round, and the rest.
 
         A host may leave some of them out, such as thinking.

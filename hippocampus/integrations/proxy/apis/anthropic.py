@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from hippocampus.formats import anthropic, json_text
 from hippocampus.formats.conversation import Item
 from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer
-from hippocampus.integrations.proxy.events import Event, written
+from hippocampus.integrations.proxy.events import Event, event_bytes
 
 DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """The deltas that append to a text, with the name that the text has in them."""
@@ -33,7 +33,7 @@ class MessagesAnswer(ModelAnswer):
         if is_begun or goes_on or index in self.held:
             return
         place = index if index is None else self.place(index)
-        yield event.content if place == index else written({**data, "index": place}, kind)
+        yield event.content if place == index else event_bytes({**data, "index": place}, kind)
 
     def _read(self, kind: str, data: dict[str, Any]) -> None:
         """Take an event into the round."""

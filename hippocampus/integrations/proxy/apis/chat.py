@@ -13,7 +13,7 @@ from hippocampus.integrations.proxy.apis.answer import (
     Round,
     expected_blocks,
 )
-from hippocampus.integrations.proxy.events import Event, written
+from hippocampus.integrations.proxy.events import Event, event_bytes
 
 MAX_CALLS = 1_024
 """More than a model makes in one answer; a stream that counts further passes as it is."""
@@ -51,7 +51,7 @@ class ChatAnswer(ModelAnswer):
             yield event.content
         elif passed.keys() - {"role"} or shown:
             changed = {**choice, "delta": passed, "finish_reason": shown}
-            yield written({**event.data, "choices": [changed, *event.data["choices"][1:]]})
+            yield event_bytes({**event.data, "choices": [changed, *event.data["choices"][1:]]})
 
     def _take_delta(self, delta: dict[str, Any]) -> dict[str, Any]:
         """Take a delta into the round, and return the part of it that the host may see."""
@@ -94,7 +94,7 @@ class ChatAnswer(ModelAnswer):
         self.reason = str(choice.get("finish_reason"))
         self.usage = body.get("usage") or {}
 
-    def merged(self, body: dict[str, Any]) -> dict[str, Any]:
+    def merge(self, body: dict[str, Any]) -> dict[str, Any]:
         first, *others = body["choices"]
         return {**body, "choices": [{**first, "message": self.as_item()[0]}, *others]}
 
@@ -128,7 +128,7 @@ class ChatAnswer(ModelAnswer):
         return super().closed_round(results)._replace(message=self.blocks[0])
 
     @classmethod
-    def divided(cls, blocks: list[Block], closed: Round) -> tuple[list[Block], list[Block]]:
+    def divide(cls, blocks: list[Block], closed: Round) -> tuple[list[Block], list[Block]]:
         # A host has the texts of all rounds as one.
         message, *calls = blocks
         [text], content = closed.seen, message.get("content")

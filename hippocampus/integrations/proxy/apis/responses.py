@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from hippocampus.formats import openai_responses
 from hippocampus.formats.conversation import Item, text_of
 from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, expected_blocks
-from hippocampus.integrations.proxy.events import Event, written
+from hippocampus.integrations.proxy.events import Event, event_bytes
 
 BEGINNINGS = {"response.created", "response.in_progress", "response.queued"}
 CHANGED_ITEMS = {"response.output_item.added", "response.output_item.done"}
@@ -73,12 +73,12 @@ class ResponsesAnswer(ModelAnswer):
             if index is not None:
                 changed["output_index"] = self.place(index)
             if kind in ENDS:
-                changed["response"] = self.merged(data["response"])
-            yield written(changed, kind)
+                changed["response"] = self.merge(data["response"])
+            yield event_bytes(changed, kind)
         self._events += 1
 
-    def merged(self, body: dict[str, Any]) -> dict[str, Any]:
-        return {**super().merged(body), "id": self._id or body["id"]}
+    def merge(self, body: dict[str, Any]) -> dict[str, Any]:
+        return {**super().merge(body), "id": self._id or body["id"]}
 
     @staticmethod
     def blocks_of(message: Sequence[Item]) -> list[Block]:
