@@ -31,7 +31,7 @@ from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.words import TEXT_RULES, content_words
 from hippocampus.storage.database import Database, SqliteDatabase
-from hippocampus.storage.facts import memories, triples
+from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.blocks import Blocks
 from hippocampus.storage.facts.rows import EVERY_AGENT, Kind, Memory
 from hippocampus.storage.facts.search import RecallQuery
@@ -286,7 +286,7 @@ class Facts:
     def check(self) -> list[str]:
         """Return a sentence for each thing that is wrong with the file; empty when all is well."""
         db, tables = self._database, self.tables
-        problems = db.check() + memories.check(db) + triples.check(db)
+        problems = db.check() + memories.check(db)
         return problems + (tables.vectors.check() if tables.has_vectors else [])
 
     def close(self) -> None:

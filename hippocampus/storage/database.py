@@ -314,7 +314,8 @@ class SqliteDatabase(Database):
         if not is_read_only:  # the check is written as a row of the text index
             self.run("INSERT INTO memory_text (memory_text, rank) VALUES ('integrity-check', 1)")
         found = [text for (text,) in self.rows("PRAGMA integrity_check")]
-        found += [f"orphan in {row[0]}" for row in self.rows("PRAGMA foreign_key_check")]
+        loose = self.rows("PRAGMA foreign_key_check")
+        found += [f"row {row} of {table} has no {parent}" for table, row, parent, _ in loose]
         return [f"{self.path}: {text}" for text in found if text != "ok"]
 
     def bytes(self) -> int:

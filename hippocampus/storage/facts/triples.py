@@ -66,12 +66,6 @@ def of_agent(db: Database, agent: str) -> list[Triple]:
     return [Triple(*fields) for *fields, _ in found]
 
 
-def check(db: Database) -> list[str]:
-    """Return sentences on triples without a memory."""
-    loose = db.rows("SELECT id FROM triple WHERE memory NOT IN (SELECT row FROM memory)")
-    return [f"triple {number} has no memory" for (number,) in loose]
-
-
 def predicate_of(name: str) -> str:
     """Return a relation's name in the form in which it is stored.
 

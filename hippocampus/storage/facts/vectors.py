@@ -125,14 +125,10 @@ class Vectors:
         return dict(zip(self._rows[best].tolist(), values[best].tolist(), strict=True))
 
     def check(self) -> list[str]:
-        """Return sentences on vectors without a memory, or of another length."""
-        loose = (
-            "SELECT row FROM vector WHERE row NOT IN (SELECT row FROM memory) OR length(exact) != ?"
-        )
-        wrong = self._db.rows(loose, (4 * self.dimensions,))
-        return [
-            f"vector of row {row} belongs to no memory or has another length" for (row,) in wrong
-        ]
+        """Return sentences on vectors of another length."""
+        query = "SELECT row FROM vector WHERE length(exact) != ?"
+        wrong = self._db.rows(query, (4 * self.dimensions,))
+        return [f"the vector of row {row} has another length" for (row,) in wrong]
 
     def _read(self) -> None:
         """Read what any process has written since."""
