@@ -36,7 +36,7 @@ from hippocampus.models import tokens
 from hippocampus.policy import Resolution, Subject, new_entry
 from hippocampus.policy.value_types import EntryType
 from hippocampus.recall import calls
-from hippocampus.session.history import History
+from hippocampus.session.history import History, Rendered, Span
 from hippocampus.session.payloads import (
     NO_FILES,
     Arrival,
@@ -52,7 +52,6 @@ from hippocampus.session.payloads import (
 )
 from hippocampus.session.renderer import first_line, result_subject
 from hippocampus.session.turn_rules import Rules
-from hippocampus.session.view import Rendered, Span
 from hippocampus.storage.ledger import NotedPart, NotedPayload, StoredRecord
 
 MAX_BATCH = 64

@@ -30,10 +30,11 @@ from hippocampus.policy import Policy
 from hippocampus.prices import Prices
 from hippocampus.session import digest
 from hippocampus.session.digest import MAX_TOKENS, MIN_TOKENS, Room, Steps
+from hippocampus.session.history import Span
 from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.plan import Candidate, calls_to_come
 from hippocampus.session.turn_rules import CONSTANTS, Rules
-from hippocampus.session.view import Span, View
+from hippocampus.session.view import View
 from hippocampus.session.work_files import WorkFiles
 
 KIND = "digest"

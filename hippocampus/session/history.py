@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 from hippocampus.entries.entry import content_key
 from hippocampus.entries.origin import DigestOrigin
@@ -34,6 +35,27 @@ from hippocampus.storage.ledger import DigestNotes
 
 Notes = Mapping[tuple[int, str], DigestNotes]
 """The notes of digests by their first message and their content."""
+
+
+class Span(NamedTuple):
+    """Messages in a row that one digest replaces."""
+
+    start: int
+    end: int
+
+    def holds(self, other: Span) -> bool:
+        """Return whether another span lies inside this one."""
+        return self.start <= other.start and other.end <= self.end
+
+
+class Rendered(NamedTuple):
+    """A text that replaces a part of a message in the view."""
+
+    message: int
+    part: int
+    text: str
+    without_images: bool = False
+    """Whether the images of a result go too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +157,7 @@ class History:
         return self.reading.kept == len(before.raw) == len(self.raw)
 
     def with_redacted(
-        self, texts: Iterable[tuple[int, int, str, bool]], originals: AbstractSet[tuple[int, int]]
+        self, texts: Iterable[Rendered], originals: AbstractSet[tuple[int, int]]
     ) -> History:
         """Return the history with texts in place of parts, given by message and part number.
 

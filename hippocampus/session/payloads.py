@@ -29,9 +29,8 @@ from hippocampus.formats.tool_calls import (
 from hippocampus.indexing.extraction import identifiers, kept_by_hash
 from hippocampus.models import tokens
 from hippocampus.policy import NO_RULES, Policy, Redaction, Resolution
-from hippocampus.session.history import History
+from hippocampus.session.history import History, Rendered, Span
 from hippocampus.session.turn_rules import CONSTANTS, Rules
-from hippocampus.session.view import Rendered, Span
 from hippocampus.storage.ledger import NotedPart, NotedPayload, noted
 
 if TYPE_CHECKING:

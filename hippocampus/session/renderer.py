@@ -24,10 +24,10 @@ from hippocampus.indexing import arguments as call_arguments
 from hippocampus.models import tokens
 from hippocampus.policy import Policy, Redaction, Subject, record_subject
 from hippocampus.session.compaction import span_of
-from hippocampus.session.history import History
+from hippocampus.session.history import History, Rendered
 from hippocampus.session.payloads import Payload, Payloads, origin_of
 from hippocampus.session.turn_rules import CONSTANTS, Rules
-from hippocampus.session.view import Rendered, View
+from hippocampus.session.view import View
 
 TASK_CHARACTERS = 4_000
 """The end of the user's words by which the lines of an entry are chosen."""

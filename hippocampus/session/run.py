@@ -22,7 +22,7 @@ from hippocampus.prices import TABLES
 from hippocampus.prices.prompt_cache import Marker
 from hippocampus.session import compaction
 from hippocampus.session.guard import Guard
-from hippocampus.session.history import History, items_hash
+from hippocampus.session.history import History, Span, items_hash
 from hippocampus.session.resources import (
     ContextLoadRequest,
     Resources,
@@ -32,7 +32,7 @@ from hippocampus.session.resources import (
 from hippocampus.session.state import State, only_grows, read
 from hippocampus.session.turn import LIMIT_REASON, Turn, largest_messages, take_turn
 from hippocampus.session.turn_rules import Rules
-from hippocampus.session.view import Span, View
+from hippocampus.session.view import View
 from hippocampus.storage.archive import Journal, RawList
 from hippocampus.storage.database import ConflictError
 from hippocampus.storage.deadline import bounded

@@ -14,11 +14,11 @@ from hippocampus.formats.reader import common_prefix
 from hippocampus.models import tokens
 from hippocampus.session import compaction
 from hippocampus.session.arrival import MessageReader
-from hippocampus.session.history import History, Notes, chain_of, joined_end
+from hippocampus.session.history import History, Notes, Span, chain_of, joined_end
 from hippocampus.session.payloads import Payload, Payloads
 from hippocampus.session.renderer import redacted, referred
 from hippocampus.session.turn_rules import Rules
-from hippocampus.session.view import Span, View
+from hippocampus.session.view import View
 from hippocampus.storage.ledger import NEXT_FIELDS, Ledger, ModelCall, NextText, NotedPart
 
 

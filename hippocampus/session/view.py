@@ -10,35 +10,14 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from hippocampus.errors import ViewError
 from hippocampus.formats import reader
 from hippocampus.formats.conversation import Item, Message, Part, unpaired, with_texts
 from hippocampus.formats.reader import grown, snapshot
 from hippocampus.models import tokens
-from hippocampus.session.history import History
-
-
-class Span(NamedTuple):
-    """Messages in a row that one digest replaces."""
-
-    start: int
-    end: int
-
-    def holds(self, other: Span) -> bool:
-        """Return whether another span lies inside this one."""
-        return self.start <= other.start and other.end <= self.end
-
-
-class Rendered(NamedTuple):
-    """A text that replaces a part of a message in the view."""
-
-    message: int
-    part: int
-    text: str
-    without_images: bool = False
-    """Whether the images of a result go too."""
+from hippocampus.session.history import History, Rendered, Span
 
 
 @dataclass(frozen=True, slots=True)

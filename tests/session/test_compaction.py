@@ -37,8 +37,8 @@ from hippocampus.prices import TABLES
 from hippocampus.session import history
 from hippocampus.session.compaction import spans_between
 from hippocampus.session.digest import Room, Steps, lines_of, root_of, transcript
-from hippocampus.session.history import History
-from hippocampus.session.view import Span, View
+from hippocampus.session.history import History, Span
+from hippocampus.session.view import View
 from hippocampus.session.work_files import WorkFile
 from hippocampus.storage.content_store import DiskStore
 from hippocampus.storage.state import DirectoryState
