@@ -138,8 +138,11 @@ def is_own(line: str, verb: str) -> bool:
         words = shlex.split(line)
     except ValueError:
         return False
-    # A sign with a meaning for the shell is quoted in the second.
-    return words[: len(PROGRAM) + 1] == [*PROGRAM, verb] and shlex.join(words) == line
+    python, *module = PROGRAM  # which has several names in its folder
+    is_ours = words[1:5] == [*module, verb] and Path(words[0]).parent == Path(python).parent
+    return (
+        is_ours and shlex.join(words) == line
+    )  # a sign with a meaning for the shell is quoted there
 
 
 def install_changes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -332,6 +333,9 @@ def test_status_runs_the_commands_that_install_wrote_into_a_project(
     monkeypatch.chdir(project)
     run("install", "claude-code", "--project")
     assert run("status", "claude-code", "--project").count("answers in") == 2
+    line = shlex.join([str(Path(sys.executable).with_name("python3")), *settings.PROGRAM[1:]])
+    assert settings.is_own(f"{line} mcp --state-dir x", "mcp")
+    assert not settings.is_own(f"{line} forget x", "mcp")
 
 
 def test_nothing_is_installed_where_the_server_could_not_run(
