@@ -63,6 +63,7 @@ SETTINGS = (
     "sqlcmd -S db1 -U sa -P 'S3cr3tPw99' -Q 'select 1'",
     "xfreerdp /u:app /p:S3cr3tPw99 /v:srv",
     "setx OPENAI_KEY txPS291MrpIzACLA0Ffa",
+    "curl -b d=xoxd-3Kd93kqLmP20%2Bx8Vn%3D https://acme.slack.com",
     'proxy_set_header X-Api-Key "XkcWpu0KhzEtAOZ12bkA";',
     "<key>APIKey</key>\n<string>UBqe0kq077XN4EaOY1xh</string>",
     "sqlplus app/S3cr3tPw99@ORCL",
