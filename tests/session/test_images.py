@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conversations import chat_call, chat_step, managed, no_fallback
+from conversations import chat_call, chat_step, managed
 from storage.memory_store import MemoryStore
 
 from hippocampus import Hippocampus, policy
@@ -120,8 +120,7 @@ def size(items: list[Item]) -> int:
 @pytest.mark.parametrize("made", [anthropic, responses, bedrock])
 def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_path: Path) -> None:
     items = made(40, said)
-    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5") as session:
         views = [session(items[:end]) for end in range(1, len(items) + 1, 2)]
         assert views[1] == items[:3]  # the newest stands as it came
         assert size(views[-1]) < size(items) / 2
@@ -134,9 +133,8 @@ def test_old_screenshots_leave_the_view_and_come_back(made: Any, said: str, tmp_
         assert "images are not in this text" in session.answer({"entry_id": entry_id})
         assert session.entries.content(entry_id)[-1] == image_of(items[place])
         following = session(items)
-    with memory.session("s") as again, no_fallback():
+    with managed(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5") as again:
         assert again(items) == following == views[-1]
-    memory.close()
 
 
 @pytest.mark.parametrize("said", ["", "The button is at the left of step"])
@@ -145,8 +143,7 @@ def test_old_screenshots_after_results_leave_the_view_and_come_back(
     made: Any, step: int, said: str, tmp_path: Path
 ) -> None:
     items = made(40, said)
-    memory = Hippocampus(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5")
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5") as session:
         views = [session(items[:end]) for end in range(1, len(items) + 1, step)]
         assert views[1] == items[: step + 1]  # the newest stands as it came
         assert size(views[-1]) < size(items) / 2
@@ -161,9 +158,8 @@ def test_old_screenshots_after_results_leave_the_view_and_come_back(
         assert session.entries.content(entry_id) == [image]
         following = session([*asked, *answers])
         assert following[-len(answers) :] == answers
-    with memory.session("s") as again, no_fallback():
+    with managed(tmp_path, policy=policy.load("default"), model="claude-sonnet-4-5") as again:
         assert again([*asked, *answers]) == following
-    memory.close()
 
 
 def test_an_image_of_the_users_own_stays(tmp_path: Path) -> None:
@@ -189,8 +185,7 @@ def test_an_image_with_a_long_text_stays(tmp_path: Path) -> None:
 def test_images_with_a_long_text_leave_once_its_entry_is_dormant(tmp_path: Path) -> None:
     items = anthropic(30, "\n".join(f"{n},{n * 7},open" for n in range(300)))
     chosen = policy.load("default").model_copy(update={"digest_below": 0.01})
-    memory = Hippocampus(tmp_path, policy=chosen, model="claude-sonnet-4-5")
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=chosen, model="claude-sonnet-4-5") as session:
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end])
         gone = [at for at in range(2, len(items), 2) if "'image'" not in str(view[at])]
@@ -199,9 +194,8 @@ def test_images_with_a_long_text_leave_once_its_entry_is_dormant(tmp_path: Path)
         assert len(items) - 1 not in gone
         [answer] = session.handle([*view, recalled(view, session.report.records()[0].entry.id)])
         assert image_of(answer) == image_of(items[2])
-    with memory.session("s") as again, no_fallback():
+    with managed(tmp_path, policy=chosen, model="claude-sonnet-4-5") as again:
         assert again(items) == view
-    memory.close()
 
 
 def test_the_user_s_own_images_stay(tmp_path: Path) -> None:

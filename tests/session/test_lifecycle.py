@@ -308,8 +308,7 @@ def test_a_closed_session_takes_no_state_and_stores_nothing(tmp_path: Path) -> N
 
 def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:
     items = [{"role": "user", "content": "Which orders?"}, call(1, "orders"), result(1, rows(0))]
-    memory = Hippocampus(tmp_path, policy=PROMPT, model="claude-sonnet-4-5")
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=PROMPT, model="claude-sonnet-4-5") as session:
         grow(session, items)
         status = session.status()
     assert status["raw_tokens"] > status["sent_tokens"]
@@ -320,11 +319,10 @@ def test_the_status_tells_sizes_money_and_stages(tmp_path: Path) -> None:
     assert status["stages"] == {"indexed": 1}
     assert status["over_limit_tokens"] == 0
     asked = call(99, "recall", entry_id=next(iter(status["strengths"])), pattern="1")
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=PROMPT, model="claude-sonnet-4-5") as session:
         items += [asked, *session.handle([*items, asked])]
         session(items)
         assert session.status()["recall_dollars"] > 0
-    memory.close()
 
 
 @pytest.mark.parametrize(("model", "is_cached"), [("haiku", False), ("sonnet", True)])

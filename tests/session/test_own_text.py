@@ -90,8 +90,7 @@ def test_an_entry_that_has_aged_since_it_was_sent_is_still_ours(tmp_path: Path) 
 
 
 def test_a_host_that_compacts_its_list_keeps_the_sums(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         items = reading(10)
         for end in range(3, len(items) + 1, 2):
             session(items[:end])
@@ -103,9 +102,8 @@ def test_a_host_that_compacts_its_list_keeps_the_sums(tmp_path: Path) -> None:
         assert after[0] > before[0]
         session([*compacted, *reading(1, start=10)])
         assert sums(session.status())[0] > after[0]
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=EAGER) as session:
         assert sums(session.status())[0] > after[0]
-    memory.close()
 
 
 def test_a_content_that_repeats_a_frame_is_shortened_as_any_other(tmp_path: Path) -> None:

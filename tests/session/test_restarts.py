@@ -142,17 +142,15 @@ def test_a_directory_may_be_opened_by_many_at_once(tmp_path: Path) -> None:
 
 def test_a_list_cut_short_before_a_restart_starts_from_what_was_sent_last(tmp_path: Path) -> None:
     """New results behind the cut are new: they shrink on arrival."""
-    memory = Hippocampus(tmp_path, policy=EAGER)
     items = reading(6)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         session(items)
         session(items[:3])
         assert session._run.ledger.last_call().messages == 3
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=EAGER) as session:
         session([*items[:3], *reading(1, start=40)])
         turn, decision = session.report.decisions()[-1]
         assert (turn, decision.costs) == (2, 0.0)
-    memory.close()
 
 
 def test_the_same_conversation_in_two_sessions_has_ids_of_its_own(tmp_path: Path) -> None:
@@ -166,26 +164,22 @@ def test_the_same_conversation_in_two_sessions_has_ids_of_its_own(tmp_path: Path
 
 def test_a_recall_is_remembered_and_changes_no_order(tmp_path: Path) -> None:
     """An access resets the strength; entries stay listed oldest first."""
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=EAGER) as session:
         session(reading(3))
         ids = [entry.id for entry in session.entries]
         session.recall(ids[0], head=1)
         assert session.entries[0].decay.last_access == 3
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=EAGER) as session:
         assert [entry.id for entry in session.entries] == ids
         assert session.entries[0].decay.last_access == 3
-    memory.close()
 
 
 def test_the_decisions_and_calls_of_a_session_stay(tmp_path: Path) -> None:
-    memory = Hippocampus(tmp_path, policy=EAGER)
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=EAGER) as session:
         session(reading(2))
         decided = session.report.decisions()
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=EAGER) as session:
         assert session.report.decisions() == decided
-    memory.close()
 
 
 def test_a_restart_stores_nothing_that_no_entry_refers_to(tmp_path: Path) -> None:

@@ -131,13 +131,11 @@ def test_what_saves_little_as_an_entry_becomes_a_short_one_once_it_has_faded(
     rows = [f"2026-03-{n % 28 + 1:02} INFO request {n * 7919:08x} took a lock" for n in range(150)]
     items = [{"role": "user", "content": "Look."}, call(1), result(1, "\n".join(rows))]
     chosen = Policy.model_validate({**BASE, "smallest_gain_share": 0.6, "fade_below": 0.5})
-    memory = Hippocampus(tmp_path, policy=chosen, prices=TABLES["none"])
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=chosen, prices=TABLES["none"]) as session:
         assert session(items) == items  # its entry would have over 40 percent
         for number in range(2, 10):
             items += [call(number), result(number, f"seen {number}")]
             view = session(items)
         assert len(view[2]["content"]) < len(items[2]["content"]) / 2
-    with memory.session("s") as again, no_fallback():
+    with managed(tmp_path, policy=chosen, prices=TABLES["none"]) as again:
         assert again(items) == view
-    memory.close()

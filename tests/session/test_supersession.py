@@ -169,8 +169,7 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
     items = conversation(steps)
     items[6]["content"].append({"type": "text", "text": "word " * 60_000})
     policy = PROMPT.model_copy(update={"digest_below": 0.0})
-    memory = Hippocampus(tmp_path, policy=policy)
-    with memory.session("s") as session, no_fallback():
+    with managed(tmp_path, policy=policy) as session:
         for end in range(1, len(items) + 1, 2):
             view = session(items[:end])
         assert view[4] == items[4]
@@ -178,10 +177,9 @@ def test_an_entry_names_an_older_result_that_can_be_recalled(tmp_path: Path) -> 
         named = told.partition("the same text as at turn 2, see ")[2][:ID_CHARACTERS]
         assert session.entries.content(named) == code
         assert "fn_71" in session.recall(named, pattern="fn_71")
-    with memory.session("s") as session:
+    with managed(tmp_path, policy=policy) as session:
         assert session(items) == view
         assert session.entries.content(named) == code
-    memory.close()
 
 
 def test_a_result_is_associated_with_the_one_that_it_replaces(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from conversations import (
     ONE_FORMAT,
     Rounds,
     growing,
+    managed,
     no_fallback,
     reading,
     views,
@@ -73,13 +74,11 @@ def test_the_raw_list_comes_back_to_the_byte(name: str, data: st.DataObject) -> 
     rounds = data.draw(anyones(name))
     with tempfile.TemporaryDirectory() as folder:
         state = Path(folder)
-        memory = Hippocampus(state, policy=EAGER)
-        with memory.session("s") as session:
+        with managed(state, policy=EAGER) as session:
             views(session, rounds[: len(rounds) // 2 + 1])
-        with memory.session("s") as session:
+        with managed(state, policy=EAGER) as session:
             views(session, rounds)
             running = conversation(state, "s").items
-        memory.close()
         items = list(growing(rounds))[-1]
         assert running == conversation(state, "s").items == items
         assert json.dumps(running) == json.dumps(items)
