@@ -184,7 +184,7 @@ if __name__ == "__main__":
 def test_a_killed_run_goes_on_to_the_bytes_of_an_undisturbed_one(
     tmp_path: Path, at_part: int
 ) -> None:
-    files = record(tmp_path / "source")
+    files = record(tmp_path / "source", at_part + 2)
     undisturbed = replayed(tmp_path / "one", files)
     out = tmp_path / "out"
     out.mkdir()
@@ -250,7 +250,7 @@ def test_the_sessions_of_a_tenant_are_replayed_as_those_of_a_directory(
     for state in (tmp_path / "state", postgres.address):
         memory = Hippocampus(state, policy=EAGER, tenant=tenant)
         for name in ("s/1", "s2"):
-            memory.session(name)(reading(8 + len(name)))
+            memory.session(name)(reading(4 + len(name)))
         memory.close()
     env = {"HIPPOCAMPUS_STATE": address, "HIPPOCAMPUS_TENANT": tenant}
     one = f"{address}#{tenant}/s%2F1"
@@ -443,7 +443,7 @@ def test_parts_need_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_corpus_in_a_bucket_has_the_figures_of_its_folder(tmp_path: Path, bucket: Bucket) -> None:
     sources = tmp_path / "sessions"
-    for file in record(sources):
+    for file in record(sources, 3):
         bucket.client.upload_file(str(file), "payloads", f"sessions/{file.name}")
 
     def figures(*where: object) -> dict[str, Any]:

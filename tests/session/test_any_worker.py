@@ -20,7 +20,7 @@ from hippocampus.session.report import Status
 from hippocampus.session.session import Session
 
 RECORDINGS = Path(__file__).parents[2] / "examples" / "transcripts"
-CALLS = 15
+CALLS = 10
 Workers = Callable[..., contextlib.AbstractContextManager[list[Session]]]
 
 

@@ -122,11 +122,14 @@ def test_notes_change_nothing_that_reading_the_messages_gives(
     assert noted == read
     assert none == 0
     assert (unread > 40) == (edit is list)
-    *damaged, _ = taken(folder, given, "UPDATE call SET notes = x'00' WHERE notes IS NOT NULL")
-    assert damaged == read
-    other = packed(b'[[1, "another version"]]', 3).hex()
-    *other, _ = taken(folder, given, f"UPDATE call SET notes = x'{other}' WHERE notes IS NOT NULL")
-    assert other == read
+
+
+def test_notes_that_cannot_be_read_change_nothing(noted_state: tuple[Path, Items]) -> None:
+    *read, _ = taken(*noted_state, "UPDATE call SET notes = NULL")
+    for notes in (b"\0", packed(b'[[1, "another version"]]', 3)):
+        statement = f"UPDATE call SET notes = x'{notes.hex()}' WHERE notes IS NOT NULL"
+        *damaged, _ = taken(*noted_state, statement)
+        assert damaged == read
 
 
 @pytest.mark.parametrize(
