@@ -67,9 +67,8 @@ HEADING = re.compile(
     r"(?:File: )?(?:(?=[^\s]*[./])[\w./@+~\\()\[\]-]{2,300}|\.{0,2}/[^:\n]{1,290}\.\w{1,10}):?"
 )
 ERROR = re.compile(r"\b(?:error|warning)\b(?: \w+)?:", re.IGNORECASE)
-MOST, FIRST, OTHER, AROUND = 6.0, 2.5, 1.5, 0.15
-"""Weights of the files with most hits, of the first hit of a file, of its others, of a line around one."""
-MIN_RANKED_FILES, MAX_NAMED = 3, 5
+FIRST, OTHER, AROUND = 2.5, 1.5, 0.15
+"""Weights of the first hit of a file, of its others, of a line around one."""
 
 
 def recognises(text: str) -> float:
@@ -87,9 +86,6 @@ def extract(text: str) -> Extraction | None:
     found = list(_below_files(printed) if form == "headed hits" else map(_located, printed))
     counts = Counter(hit.path for hit in found if hit.mark == ":")
     lines: list[EntryLine] = []
-    if len(counts) > MIN_RANKED_FILES and counts.total() > 2 * len(counts):
-        most = ", ".join(f"{path} {count}" for path, count in counts.most_common(MAX_NAMED))
-        lines.append(EntryLine(f"most in {most}", MOST, count=0))
     for _, inside in itertools.groupby(ends_of(found), key=lambda hit: hit.path):
         lines += _file_lines(list(inside))
     files = f" in {len(counts):,} files" if len(counts) > 1 else ""

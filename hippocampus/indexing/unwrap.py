@@ -232,10 +232,8 @@ TAIL = re.compile(
 )
 """What tools print after it: it would be part of the last numbered line, or of the last row."""
 TAIL_CHARACTERS = 6_000
-CLOSED, MAX_END_CHARACTERS = (
-    ("</system-reminder>", "</content>", "</file>", "</output>", "</output_tail>"),
-    213,
-)
+MAX_END_CHARACTERS = 213
+CLOSED = ("</system-reminder>", "</content>", "</file>", "</output>", "</output_tail>")
 """How its last line ends, but for one with `(End of file`, which has up to this many characters."""
 NUMBERED = re.compile(r"^ {0,8}0{0,6}(\d{1,7})(?:\t|→|: | ?\| ?|:(?=\S)|:(?=\r?$)|-)(.*)$")
 MAX_MISSING = 100_000
