@@ -16,18 +16,8 @@ import typer
 from typer import Argument, Option
 
 from hippocampus import policy as policies
+from hippocampus.cli import fact_database as stores
 from hippocampus.cli import options as out
-from hippocampus.cli.fact_database import (
-    DEFAULT_PATH,
-    EVERY_AGENT,
-    OWN_AGENT,
-    complete,
-    embed,
-    is_file,
-    is_there,
-    open_facts,
-    rerank,
-)
 from hippocampus.cli.options import AsJson, Shown, fail, say
 from hippocampus.errors import HippocampusError, StoreError
 from hippocampus.formats.json_text import visible
@@ -198,7 +188,7 @@ def doctor(
     Of a database: print its state and an answer of each model, as JSON. Exit status 1 if data is
     damaged or lost and --fix has not mended it, or something does not work.
     """
-    if is_file(named):
+    if stores.is_file(named):
         report(named)
         return
     from hippocampus.consolidation.housekeeping import examine, mend
@@ -220,7 +210,7 @@ def doctor(
 
 
 def report(
-    db: out.Database = DEFAULT_PATH,
+    db: out.Database = stores.DEFAULT_PATH,
     probe: Annotated[bool, Option(help="Write and retrieve in a scratch database too.")] = False,
     as_json: AsJson = False,  # noqa: ARG001 - it is JSON anyway
 ) -> None:
@@ -246,7 +236,7 @@ def report(
 
 
 def _database(named: str) -> dict[str, Any]:
-    path, is_here = Path(named), is_there(named)
+    path, is_here = Path(named), stores.is_there(named)
     found: dict[str, Any] = {"path": named, "exists": is_here, "problems": [], "ok": True}
     if not is_here:
         folder = next(parent for parent in path.absolute().parents if parent.exists())
@@ -254,7 +244,7 @@ def _database(named: str) -> dict[str, Any]:
         return found
     found["writable"] = is_address(named) or os.access(path, os.W_OK)
     try:
-        with open_facts(named, models=False) as facts:
+        with stores.open_facts(named, models=False) as facts:
             db = facts.tables.database
             found["path"] = db.path  # a server's address without its password
             stats = memories.stats(db, facts.tables.clock())
@@ -274,7 +264,7 @@ def _probe() -> dict[str, Any]:
     try:
         with (
             tempfile.TemporaryDirectory() as folder,
-            open_facts(Path(folder) / "probe.sqlite3", makes=True) as facts,
+            stores.open_facts(Path(folder) / "probe.sqlite3", makes=True) as facts,
         ):
             facts.store("The probe is a brass monkey.")
             return {"ok": "brass monkey" in facts.retrieve("Which probe?")}
@@ -287,7 +277,7 @@ def _models() -> dict[str, Any]:
     from hippocampus.models.bounded import within
 
     try:
-        found = {"embed": embed(), "complete": complete(), "rerank": rerank()}
+        found = {"embed": stores.embed(), "complete": stores.complete(), "rerank": stores.rerank()}
     except HippocampusError as wrong:
         return {"embed": None, "problem": str(wrong), "ok": False}
     models = {name: model for name, model in found.items() if model is not None}
@@ -306,7 +296,7 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     named: StateOrDatabase,
     what: Annotated[str, Argument(help="A memory's id, or two of its words or more.")] = "",
     everything_from: Annotated[str, Option(help="The session to remove everything of.")] = "",
-    agent: out.Agent = OWN_AGENT,
+    agent: out.Agent = stores.OWN_AGENT,
     apply: out.Apply = False,
     as_json: AsJson = False,
 ) -> None:
@@ -325,9 +315,9 @@ def forget(  # noqa: PLR0913, PLR0917 - one parameter an option
     from hippocampus.consolidation.memory_file import sync_files
     from hippocampus.facts.words import content_words
 
-    layout = None if is_address(named) or is_file(named) else StateDir(Path(named))
-    with open_facts(layout.database if layout else named, agent) as facts:
-        whose = EVERY_AGENT if facts.get(what) else agent  # an id is of one
+    layout = None if is_address(named) or stores.is_file(named) else StateDir(Path(named))
+    with stores.open_facts(layout.database if layout else named, agent) as facts:
+        whose = stores.EVERY_AGENT if facts.get(what) else agent  # an id is of one
         findings = facts.forget(what, dry_run=True, agent=whose)
         found = [finding.memory for finding in findings]
         ids = [memory.id for memory in found]
