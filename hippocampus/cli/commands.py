@@ -9,13 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from hippocampus.cli import (
-    hosts,
-    housekeeping,
-    memory,
-    policy,
-    replay,
-)
+from hippocampus.cli import hosts, housekeeping, memory, policy, replay
 from hippocampus.cli.memory import STORES, group_of
 from hippocampus.cli.options import StateCommand
 

@@ -15,12 +15,7 @@ from pathlib import Path
 from hippocampus.formats.conversation import Item
 from hippocampus.formats.usage import Usage
 from hippocampus.replay.readers.json_files import JsonDocument, load
-from hippocampus.replay.readers.raw import (
-    RawConversation,
-    RawMessage,
-    has_answer,
-    without_usage,
-)
+from hippocampus.replay.readers.raw import RawConversation, RawMessage, has_answer, without_usage
 from hippocampus.replay.readers.values import JsonRecord, kind_of, role_of
 
 NAME = "codex"

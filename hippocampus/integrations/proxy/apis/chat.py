@@ -7,12 +7,7 @@ from typing import Any, ClassVar
 
 from hippocampus.formats import openai_chat
 from hippocampus.formats.conversation import Item, ToolResult, text_of
-from hippocampus.integrations.proxy.apis.answer import (
-    Block,
-    ModelAnswer,
-    Round,
-    expected_blocks,
-)
+from hippocampus.integrations.proxy.apis.answer import Block, ModelAnswer, Round, expected_blocks
 from hippocampus.integrations.proxy.events import Event, event_bytes
 
 MAX_CALLS = 1_024
