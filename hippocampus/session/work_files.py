@@ -63,6 +63,8 @@ class Edit(NamedTuple):
     new: str
     everywhere: bool = False
     """Whether it is replaced in all places that have it, or in the first only."""
+    is_lines: bool = False
+    """Whether both texts are whole lines, each with its break."""
 
 
 class Line(NamedTuple):
@@ -166,9 +168,10 @@ class WorkFile:
         if edit.old is None:
             self.write(edit.new, turn)
             return
-        is_found = False
+        is_found, edge = False, "\n" if edit.is_lines else ""
         for piece in self.pieces if edit.old else ():
-            front, *rest = piece.text.split(edit.old, -1 if edit.everywhere else 1)
+            text = f"{edge}{piece.text}{edge}"
+            front, *rest = text.split(edge + edit.old, -1 if edit.everywhere else 1)
             if not rest or (is_found and not edit.everywhere):
                 continue
             is_found = True
@@ -177,6 +180,7 @@ class WorkFile:
             old = {line.text: line for line in piece.lines[start:end]}
             between = edit.new.join(["", *rest[:-1], ""])
             new = (front.rpartition("\n")[2] + between + rest[-1].partition("\n")[0]).split("\n")
+            new = edit.new.split("\n")[:-1] if edit.is_lines else new
             piece.lines[start:end] = [old.get(line) or Line(line, 0, turn) for line in new]
             added = len(new) - (end - start)
             for later in self.pieces:
@@ -185,7 +189,7 @@ class WorkFile:
             return
         self.unfollowed += 1
         if edit.new.strip():
-            self._keep([Line(line, 0, turn) for line in edit.new.split("\n")])
+            self._keep([Line(line, 0, turn) for line in edit.new.strip("\n").split("\n")])
 
     def _keep(self, lines: list[Line]) -> None:
         """Keep a text whose place is not known, with the newest of the others."""
@@ -298,14 +302,15 @@ def _hunks(patch: str, path: str) -> Iterator[Edit]:
     """Yield the hunks of a patch for one file; one that it adds is a whole text."""
     heads = list(PATCHED.finditer(patch))
     for head, after in itertools.zip_longest(heads, heads[1:]):
-        text = patch[head.end() : after.start() if after else None]
+        text = patch[head.end() : after.start() if after else None].partition("\n*** End Patch")[0]
         for hunk in HUNK.split(text) if is_one_file(head[1], path) else ():
             lines = [line for line in hunk.strip("\n").split("\n") if not line.startswith("***")]
-            old = [line[1:] for line in lines if line[:1] in ("-", " ")]
-            new = [line[1:] for line in lines if line[:1] in ("+", " ")]
-            if old or new:
-                is_added = head[0].startswith("*** Add")
-                yield Edit(None if is_added else "\n".join(old), "\n".join(new))
+            old, new = (
+                "".join(f"{line[1:]}\n" for line in lines if line[:1] in {"", " ", sign})
+                for sign in "-+"
+            )
+            if old != new:
+                yield Edit(None if head[0].startswith("*** Add") else old, new, is_lines=True)
 
 
 class Place(NamedTuple):

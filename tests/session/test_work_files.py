@@ -143,6 +143,22 @@ def test_a_new_file_has_the_text_that_its_call_gives_it(
     assert (file.text, file.pieces[0].first, file.unfollowed) == (text, 1, 0)
 
 
+PATCHES = [
+    ("a\nb\nc", "-b", "a\nc"),
+    ("x = 10\nx = 1\n\nb", "-x = 1\n-\n+y = 2", "x = 10\ny = 2\nb"),
+    ("    return\nreturn\nb", "-return\n+yield\n b", "    return\nyield\nb"),
+    ("a\n\nb", " a\n\n-b\n+c", "a\n\nc"),
+    ("a\nb", " a\n b", "a\nb"),
+]
+
+
+@pytest.mark.parametrize(("before", "hunk", "after"), PATCHES)
+def test_a_hunk_of_a_patch_replaces_whole_lines(before: str, hunk: str, after: str) -> None:
+    patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n{hunk}\n*** End Patch\nEOF\n\nls\n"
+    steps = [("Write", {"path": "a.py", "content": before}, ""), ("patch", {"input": patch}, "")]
+    assert text_of(known(*steps)) == after
+
+
 @pytest.mark.parametrize("flag", ["replace_all", "replaceAll"])
 def test_an_edit_of_all_places_changes_each_of_them(flag: str) -> None:
     edit = {"file_path": "/srv/house/rooms.py", "old_string": "guests", "new_string": "a\nb"}
