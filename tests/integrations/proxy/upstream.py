@@ -259,7 +259,12 @@ def served(app: Any) -> Iterator[str]:
     """Serve an application on a free port of loopback, in a thread."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        server = Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1))
+        # As long as real providers: uvicorn closes an idle connection after five seconds, when httpx may
+        # just have sent a request on it.
+        config = uvicorn.Config(
+            app, log_level="critical", timeout_graceful_shutdown=1, timeout_keep_alive=600
+        )
+        server = Server(config)
         running = threading.Thread(target=server.run, args=([listening],), daemon=True)
         running.start()
         while not server.started:
