@@ -14,9 +14,11 @@ from secret_formats import examples
 from hippocampus import Hippocampus, patterns
 from hippocampus.errors import RecallError
 from hippocampus.patterns import LimitedPattern, PatternError, compiled
+from hippocampus.policy import Redaction
+from hippocampus.policy.matching import expression, finds
 from hippocampus.recall import RecallRequest as Request
 from hippocampus.recall import take
-from hippocampus.secrets import redacted
+from hippocampus.secrets import UNSEARCHED, encodings, find, redacted
 
 TEXT = "GET /orders/417 late\nérror: Überlast in Köln 42 ms\nuser_id=7; (a)"
 READ_ALIKE = [
@@ -113,3 +115,24 @@ def test_without_re2_a_session_redacts_and_recalls_the_same(tmp_path: Path) -> N
     assert other_view == view
     assert other_answers[:2] == answers[:2]
     assert "no regular expression" in other_answers[2]
+
+
+def test_a_text_whose_search_for_secrets_does_not_end_in_time_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow = (" " * 400 + "Bearer abcdef0123456789 word\n") * 140
+    monkeypatch.setattr(patterns, "HAS_RE2", False)
+    monkeypatch.setattr(patterns, "MAX_SECONDS", 0.05)
+    encodings.compiled.cache_clear()
+    expression.cache_clear()
+    try:
+        assert find(slow) == [(0, len(slow), UNSEARCHED)]
+        assert Redaction(kinds=("secret",)).redacted(slow) == UNSEARCHED
+        arguments = Redaction(kinds=("secret",)).redacted_json(
+            json.dumps({"path": "a", "text": slow})
+        )
+        assert json.loads(arguments) == {UNSEARCHED: UNSEARCHED}
+        assert finds(r"((a|aa)+)+$", "a" * 5_000 + "!")
+    finally:
+        encodings.compiled.cache_clear()
+        expression.cache_clear()

@@ -48,6 +48,8 @@ NAMING = re.compile(
 """Keys of values that a later call repeats exactly."""
 MAX_NAMING = 4_000
 """A longer command carries a text; it is an excerpt like every other."""
+MAX_HEREDOCS = 16
+"""Of more in a command none is an excerpt: each may have no end, and is read to the end of the command."""
 HEREDOC = re.compile(r"(<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n)(.*?)(\n\s*\2\b)", re.DOTALL)
 
 
@@ -90,7 +92,8 @@ class _Shortener:
         if not isinstance(value, str) or len(value) <= SHORT_CHARACTERS:
             return value
         if NAMING.search(key):
-            short = HEREDOC.sub(self._written, value)
+            is_read = value.count("<<") <= MAX_HEREDOCS
+            short = HEREDOC.sub(self._written, value) if is_read else value
             if len(short) <= MAX_NAMING:
                 return value if short == value else self._framed(short, value)
         if REPLACED.match(key):  # the first line shows its place in a file

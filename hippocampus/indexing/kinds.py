@@ -23,6 +23,7 @@ from hippocampus.indexing.extraction import (
     Extractor,
     LaterLines,
     cut,
+    ends_of,
     is_notice,
     kept_by_hash,
     numbered_from,
@@ -140,7 +141,7 @@ def _document_of(text: str, asked: int) -> Extraction | None:
 def with_notes(extraction: Extraction, notes: Sequence[str]) -> Extraction:
     """Return an extraction that opens with the notes of the tool around the content."""
     lines: list[EntryLine] = []
-    for line in (line for note in notes for line in note.split("\n")[:MAX_NOTES]):
+    for line in ends_of([line for note in notes for line in note.split("\n")[:MAX_NOTES]]):
         if not WORDLESS.fullmatch(line):
             # That all went well is what one expects.
             failed = says_it_failed(line) or HTTP_STATUS.search(line)

@@ -58,6 +58,14 @@ def expression(pattern: str) -> Any:
         raise ValueError(f"{pattern!r} is no RE2 expression: {wrong}") from None
 
 
+def finds(pattern: str, text: str) -> bool:
+    """Return whether a text has a match, or without RE2 may have one: its search does not end in time."""
+    try:
+        return expression(pattern).search(text) is not None
+    except patterns.PatternError:
+        return True
+
+
 def has_word(folded: str, wanted: tuple[str, ...]) -> bool:
     """Return whether a folded text contains any of the wanted phrases as whole words.
 

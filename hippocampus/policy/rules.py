@@ -137,7 +137,7 @@ class Match(Declared):
             and (self.instruction is None or subject.instructs == self.instruction)
             and (
                 self.pattern is None
-                or any(matching.expression(one).search(subject.searchable) for one in self.pattern)
+                or any(matching.finds(one, subject.searchable) for one in self.pattern)
             )
         )
 

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from hippocampus.patterns import searchable
+from hippocampus.patterns import PatternError, searchable
 from hippocampus.secrets import issued, spoken
 from hippocampus.secrets.encodings import compiled, layers, matches
 
+UNSEARCHED = "a text that was not searched in time"
 LEFT_OUT = "[{} left out]"
 """The replacement of a secret, with its kind."""
 KINDS = (
@@ -80,13 +81,18 @@ def spans(text: str, *finders: Callable[[str], Iterable[tuple[int, int, str]]]) 
     """Return what finders find in a text, in order and without overlaps.
 
     The text is searched as written and with its encodings decoded, as models and our readers decode
-    escapes. An encoded part is found whole.
+    escapes. An encoded part is found whole. Without RE2 a search may not end in time: then all of it is.
     """
     found: list[MarkedSpan] = []
-    for layer in layers(text):
-        plain = searchable(layer.text)
-        in_layer = chain.from_iterable(find(plain) for find in finders)
-        found += (MarkedSpan(*layer.source(start, end), label) for start, end, label in in_layer)
+    try:
+        for layer in layers(text):
+            plain = searchable(layer.text)
+            in_layer = chain.from_iterable(find(plain) for find in finders)
+            found += (
+                MarkedSpan(*layer.source(start, end), label) for start, end, label in in_layer
+            )
+    except PatternError:
+        return [MarkedSpan(0, len(text), UNSEARCHED)]
     found.sort(key=lambda one: (one.start, -one.end))
     kept: list[MarkedSpan] = []
     for one in found:

@@ -119,13 +119,13 @@ DOCUMENTS: dict[str, Callable[[int], str]] = {
 
 def shapes() -> Iterator[tuple[str, Callable[[int], str]]]:
     """Yield the name of each shape and what makes it: every piece in two arrangements or three, and documents."""
-    yield from DOCUMENTS.items()
     names = list(ARRANGEMENTS)
     for at, (name, piece) in enumerate(EVERY.items()):
         for step in range(3 if at < 16 else 2):
             arrangement = names[(at + 2 * step) % len(names)]
             made = ARRANGEMENTS[arrangement]
             yield f"{name} {arrangement}", lambda size, piece=piece, made=made: made(piece, size)
+    yield from DOCUMENTS.items()
 
 
 def index_it(text: str) -> None:
