@@ -52,7 +52,7 @@ LABELED = re.compile(r"(?i)(?:^|, |\.)(?:name|title|subject|label)=")
 INLINE_CHARACTERS = 240
 """A longer text follows its key, by lines."""
 INLINE_ITEMS = 12
-MAX_PATH_CHARACTERS, CUT_PATH = 300, "…"
+MAX_PATH_CHARACTERS, CUT_PATH = 120, "…"
 """Of a longer path, a line shows the end: a key may have any length, and is above each value in it."""
 MAX_SUMMED = 6
 """How many lists a summary names."""

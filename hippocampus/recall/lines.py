@@ -15,7 +15,6 @@ from hippocampus.entries.entry import storable
 from hippocampus.errors import RecallError
 from hippocampus.indexing import unwrap
 from hippocampus.indexing.arguments import REPLACED
-from hippocampus.indexing.json_documents import MAX_PATH_CHARACTERS
 from hippocampus.indexing.unwrap import output_of
 from hippocampus.models import tokens
 from hippocampus.patterns import searchable
@@ -25,6 +24,8 @@ LONG_LINE_CHARACTERS = 400
 """Of a longer line, a pattern returns only the text around a match; JSON on one is broken."""
 RECORD_CHARACTERS = 1_000
 """JSON of up to this size is one line."""
+MAX_PATH_CHARACTERS = 300
+"""Of a longer path, a line shows the end."""
 CACHED_TEXTS, CACHED_LINES = 4, 4_096
 """How many paged texts are cached, since a model recalls the same one several times, and lines of a search."""
 NOTE_TOKENS = 32
