@@ -22,6 +22,7 @@ from hippocampus.policy.rules import (
     Count,
     DecayRate,
     Declared,
+    Glob,
     Rate,
     Rule,
     RuleAction,
@@ -225,7 +226,7 @@ class Policy(Declared):
     """What a session stores at its end, and what the next session starts with."""
     facts: FactFields = FactFields()
     """How long-term memory fades, conflicts and ranks."""
-    source_types: dict[Text, Text] = Field(default_factory=lambda: dict(SOURCE_TYPES))
+    source_types: dict[Glob, Text] = Field(default_factory=lambda: dict(SOURCE_TYPES))
     """Globs on tool names, and the `source.type` of their results; the first match counts."""
     lifecycle_policies: Annotated[
         tuple[Rule, ...],

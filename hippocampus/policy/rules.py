@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
@@ -31,11 +32,21 @@ from hippocampus.policy.value_types import (
 )
 
 LEVELS: tuple[str, ...] = Level.__args__  # type: ignore[attr-defined]
+CHOSEN = re.compile(r"\[!?(.[^\]]*)\]", re.DOTALL)
+RANGE = re.compile(r"(.)-(.)", re.DOTALL)
+"""A choice of characters in a glob, and a range in it."""
 
 
 def _expect_word(text: str) -> None:
     if not matching.fold(text).strip():
         raise ValueError("expected a word, found only space")
+
+
+def _expect_ranges(glob: str) -> None:
+    ranges = (pair for chosen in CHOSEN.findall(glob) for pair in RANGE.findall(chosen))
+    for first, last in ranges:
+        if first > last:  # `fnmatch` takes it for no character, and the rule never applied
+            raise ValueError(f"{first}-{last} is no range of characters: {last}-{first} is one")
 
 
 def _compression(value: Any) -> Any:
@@ -47,7 +58,8 @@ def _compression(value: Any) -> Any:
 
 
 Text = Annotated[str, SOME]
-Globs = Annotated[tuple[Text, ...], ONE_OR_MANY, SOME]
+Glob = Annotated[Text, checked(_expect_ranges)]
+Globs = Annotated[tuple[Glob, ...], ONE_OR_MANY, SOME]
 Words = Annotated[tuple[Annotated[Text, checked(_expect_word)], ...], ONE_OR_MANY, SOME]
 Compressions = Annotated[Compression, BeforeValidator(_compression)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]

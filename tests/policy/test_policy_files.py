@@ -68,6 +68,8 @@ def one_rule(match: str = "{}", action: str = "{}") -> str:
         ("decay_rates: {message: -1}", ":1:15", "expected at least 0"),
         ("decay_rates: {code: 800}", ":1:15", "expected at most 100"),
         (one_rule(action="{decay_rate: 800}"), ":3:14", "expected at most 100"),
+        ("source_types: {'a[z-b]': x}", ":1:16", "z-b is no range of characters: b-z is one"),
+        (one_rule("{tool: ['[a-z]*', '*[!0z-b]']}"), ":2:30", "z-b is no range"),
         ("decay_rate: 1", ":1:1", "unknown field 'decay_rate'; did you mean decay_rates"),
         ("lifecycle_policies: {}", ":1:1", "expected a list, found a mapping"),
         ("lifecycle_policies:\n  - match: {}", ":2:5", "field 'action' is missing"),
