@@ -161,14 +161,17 @@ class SessionRecalls:
         """
         started, outcome = time.perf_counter(), "failed"
         try:
-            if request.entry_id is None:
-                found = self._search(request.query or request.pattern, bound)
-                outcome = "done"
-            else:
-                record = self.record_of(request.entry_id)
-                room = self._room_tokens(record, bound)
-                found, outcome = self._part(record, request, room)
-                self._note_access([record])
+            with (
+                self._run.deadline()
+            ):  # else each text of a search waits for a store that does not answer
+                if request.entry_id is None:
+                    found = self._search(request.query or request.pattern, bound)
+                    outcome = "done"
+                else:
+                    record = self.record_of(request.entry_id)
+                    room = self._room_tokens(record, bound)
+                    found, outcome = self._part(record, request, room)
+                    self._note_access([record])
         except RecallError as problem:
             # The difference to a source that has changed is an answer, made from the full text.
             outcome = "full" if problem.reason == "stale" else outcome

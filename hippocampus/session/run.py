@@ -108,8 +108,7 @@ class SessionRun:
             StoreError: it cannot be opened.
             ValueError: the session belongs to another agent.
         """
-        with contextlib.ExitStack() as closing:
-            closing.enter_context(self.deadline())
+        with self.deadline(), contextlib.ExitStack() as closing:
             ledger = self._resources.state.session(self.id, self._journal)
             opened = closing.enter_context(contextlib.closing(ledger))
             self.info = replace(self.info, agent=opened.agent(self.info.agent))

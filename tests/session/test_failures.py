@@ -26,6 +26,7 @@ from hippocampus.errors import MessagesError
 from hippocampus.policy import Consolidation, Policy
 from hippocampus.session.guard import Guard
 from hippocampus.session.session import Session
+from hippocampus.storage import deadline
 from hippocampus.storage import sqlite as store_sqlite
 from hippocampus.storage.session_costs import savings
 from hippocampus.storage.state import state_of
@@ -216,6 +217,32 @@ def test_a_store_that_hangs_delays_a_call_by_its_deadline(
     assert session.status()["raw"] == 2
     session.close()
     memory.close()
+
+
+class SilentStore(MemoryStore):
+    """A store of the host that answers no more: each read waits as long as it may."""
+
+    waits: list[float] | None = None
+
+    def get(self, key: str) -> bytes | None:
+        if self.waits is None:
+            return super().get(key)
+        self.waits.append(deadline.left(5.0))
+        deadline.spend(self.waits[-1])
+        raise StoreError("no answer")
+
+
+def test_a_search_waits_no_longer_than_a_call_for_a_store_that_does_not_answer(
+    tmp_path: Path,
+) -> None:
+    store = SilentStore()
+    with Hippocampus(tmp_path, policy=EAGER, store=store, deadline_seconds=0.2) as memory:
+        session = memory.session("s")
+        session(reading(6))
+        store.waits = []
+        assert session.answer({"query": "anything"}).startswith("recall failed")
+        assert len(store.waits) > 1
+        assert sum(store.waits) == pytest.approx(0.2)
 
 
 def test_the_figures_after_a_failed_call_are_those_of_the_list_that_was_sent(
