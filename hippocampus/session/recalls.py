@@ -161,9 +161,8 @@ class SessionRecalls:
         """
         started, outcome = time.perf_counter(), "failed"
         try:
-            with (
-                self._run.deadline()
-            ):  # else each text of a search waits for a store that does not answer
+            # A search reads many texts: it waits once for a store that does not answer.
+            with self._run.deadline():
                 if request.entry_id is None:
                     found = self._search(request.query or request.pattern, bound)
                     outcome = "done"
