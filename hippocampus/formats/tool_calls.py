@@ -22,6 +22,8 @@ PLACED = re.compile(
     r"append|old|new|search|find|replace|insert|start|end|line|range|offset|position|diff|patch|edit"
 )
 """How the names of other arguments begin where the text becomes a part of the file."""
+ADDING = ("a", "a+", "append")
+"""The values of an argument such as `mode` by which a text is added to the file."""
 ABSOLUTE = re.compile(r"/|~|[a-z]:/|[a-z]+://")
 PARTED = re.compile(r"(?<=[\w\])]):(?:raw|\d+(?:-\d+)?)$")
 """What a reading tool takes after a path: the lines to read."""
@@ -99,22 +101,27 @@ def is_one_file(path: str, other: str) -> bool:
     return one == two or bool(is_part and whole.endswith("/" + part))
 
 
-def writes_whole(arguments: str) -> bool:
-    """Return whether a call gives a file a new text as a whole: it replaces nothing.
+def writes_whole(tool: str, arguments: str) -> bool:
+    """Return whether a call gives a file a new text as a whole: it replaces and adds nothing.
 
-    >>> writes_whole('{"path": "a.py", "content": "x = 1"}')
+    >>> writes_whole("write_file", '{"path": "a.py", "content": "x = 1"}')
     True
+    >>> writes_whole("write_file", '{"path": "a.py", "content": "x = 1", "mode": "append"}')
+    False
     """
-    keys = {_key(name) for name in fields_in(arguments) or ()} - PATH_KEYS
-    is_placed = any(map(PLACED.match, keys))
-    return not (is_placed or keys.isdisjoint(TEXT_KEYS)) and bool(file_of(arguments)[0])
+    given = {_key(name): value for name, value in (fields_in(arguments) or {}).items()}
+    if any(map(PLACED.match, given.keys() - PATH_KEYS)) or "append" in tool.lower():
+        return False
+    adds = any(given[key] in ADDING for key in given.keys() - TEXT_KEYS - PATH_KEYS)
+    has_text = any(isinstance(given.get(key), str) for key in TEXT_KEYS)
+    return has_text and not adds and bool(file_of(arguments)[0])
 
 
 def text_written(arguments: str) -> str:
     """Return the text that a call gives a whole file."""
     given = fields_in(arguments) or {}
-    texts = texts_in([value for name, value in given.items() if _key(name) in TEXT_KEYS])
-    return max(texts, key=len, default="")
+    texts = (value for name, value in given.items() if _key(name) in TEXT_KEYS)
+    return max((text for text in texts if isinstance(text, str)), key=len, default="")
 
 
 def _key(name: str) -> str:

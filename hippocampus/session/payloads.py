@@ -255,7 +255,7 @@ NO_FILES = Files()
 def files_of(arguments: str, tool: str) -> Files:
     """Return the files that a call writes, or else reads."""
     if written := files_written(tool, arguments):
-        return Files(written, is_whole=writes_whole(arguments))
+        return Files(written, is_whole=writes_whole(tool, arguments))
     read = file_read(tool, arguments)
     return Files(read=read, is_whole=reads_whole(arguments)) if read else NO_FILES
 

@@ -143,6 +143,29 @@ def test_a_new_file_has_the_text_that_its_call_gives_it(
     assert (file.text, file.pieces[0].first, file.unfollowed) == (text, 1, 0)
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("write_file", {"mode": "append"}),
+        ("append_to_file", {}),
+        ("write_file", {"append": True}),
+        ("write_file", {"content": ["    return 7", ""]}),
+    ],
+)
+def test_a_text_that_a_call_adds_to_a_file_is_not_all_of_it(
+    tool: str, arguments: dict[str, Any]
+) -> None:
+    added = {"path": "/srv/house/rooms.py", "content": "\n\ndef room():\n    return 7\n"}
+    files = known(READ, (tool, {**added, **arguments}, "done"))
+    assert text_of(files) == SOURCE.rstrip("\n")
+    assert files.newest()[0].unfollowed == 1
+
+
+def test_a_file_that_is_emptied_has_no_text() -> None:
+    emptied = ("write_file", {"path": "/srv/house/rooms.py", "content": ""}, "done")
+    assert text_of(known(READ, emptied)) == ""
+
+
 PATCHES = [
     ("a\nb\nc", "-b", "a\nc"),
     ("x = 10\nx = 1\n\nb", "-x = 1\n-\n+y = 2", "x = 10\ny = 2\nb"),
