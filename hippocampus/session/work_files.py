@@ -184,7 +184,10 @@ class WorkFile:
             piece.lines[start:end] = [old.get(line) or Line(line, 0, turn) for line in new]
             added = len(new) - (end - start)
             for later in self.pieces:
-                later.first += added if 0 < piece.first < later.first else 0
+                if 0 < piece.first < later.first:
+                    later.first += added
+                elif added and not piece.first and later.first > 1:
+                    later.first = 0  # the text may be before it
         if is_found:
             return
         self.unfollowed += 1

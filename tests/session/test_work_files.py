@@ -166,6 +166,20 @@ def test_a_file_that_is_emptied_has_no_text() -> None:
     assert text_of(known(READ, emptied)) == ""
 
 
+def test_lines_lose_their_numbers_where_a_text_before_them_may_have_grown() -> None:
+    lines = SOURCE.split("\n")
+    head = ("Bash", {"command": "head -20 /srv/house/rooms.py"}, "\n".join(lines[:20]))
+    part = {"file_path": "/srv/house/rooms.py", "offset": 101, "limit": 20}
+    read_part = ("Read", part, cat(101, lines[100:120]))
+    same = {"file_path": "/srv/house/rooms.py", "old_string": lines[4], "new_string": "    pass"}
+    more = {**same, "new_string": f"{lines[4]}\n    pass"}
+    firsts = [
+        [piece.first for piece in known(head, read_part, ("Edit", edit, "done")).newest()[0].pieces]
+        for edit in (same, more)
+    ]
+    assert firsts == [[101, 0], [0, 0]]
+
+
 PATCHES = [
     ("a\nb\nc", "-b", "a\nc"),
     ("x = 10\nx = 1\n\nb", "-x = 1\n-\n+y = 2", "x = 10\ny = 2\nb"),
