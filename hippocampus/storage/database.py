@@ -165,15 +165,41 @@ class _Opened:
         self.db = db
         self.lock = threading.RLock()
         """Held while it is used, by a statement or a transaction."""
-        self.process = os.getpid()
         self.is_closed = False
         self.fixed = fixed
         """The version of a file that it was opened for as one that nothing writes to."""
         self.is_read_only = is_read_only
         """Whether the file could not be written as it was opened: for the connection, that stays so."""
 
-    def __del__(self) -> None:
+    def close(self) -> None:
+        """Close it, for its thread to open another one."""
+        self.is_closed = True
         self.db.close()
+
+    __del__ = close
+
+
+_OPEN_FILES = weakref.WeakSet[_Opened]()
+"""All connections of this process to files."""
+
+
+def _close_inherited() -> None:
+    """Close in a forked process what its parent opened, before it opens a file itself.
+
+    SQLite shares the locks of a file among the connections of a process. One that is opened next to an
+    inherited one takes no lock of its own, and the end of the parent removes the log that it writes to.
+    """
+    for opened in list(_OPEN_FILES):
+        if opened.lock.acquire(
+            blocking=False
+        ):  # else a thread uses it, which the child does not have
+            if not opened.is_closed and not opened.db.in_transaction:
+                opened.close()
+            opened.lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_inherited)
 
 
 class SqliteDatabase(Database):
@@ -208,8 +234,7 @@ class SqliteDatabase(Database):
         if opened and not opened.is_closed:
             # SQLite would take the pages of a changed file for those that it has read, and report damage.
             is_outdated = opened.fixed and opened.fixed != sqlite.version(path)
-            is_forked = self._is_file and opened.process != os.getpid()
-            has_to_open = is_outdated or is_forked or (writes and opened.is_read_only)
+            has_to_open = is_outdated or (writes and opened.is_read_only)
             if opened.db.in_transaction or not has_to_open:
                 return opened
         if self._is_closed:
@@ -221,6 +246,8 @@ class SqliteDatabase(Database):
         opened = self._own.opened = _Opened(db, fixed=fixed, is_read_only=is_read_only)
         with self._opening:
             self._all.add(opened)
+            if self._is_file:
+                _OPEN_FILES.add(opened)
         return opened
 
     def _connected(self) -> sqlite3.Connection:
@@ -281,9 +308,12 @@ class SqliteDatabase(Database):
             StoreError: the file cannot be read or written.
         """
         try:
-            opened = self._current(writes=writes)
-            with opened.lock:
-                yield opened.db
+            while True:
+                opened = self._current(writes=writes)
+                with opened.lock:
+                    if not opened.is_closed:  # by another memory over the same state, meanwhile
+                        yield opened.db
+                        return
         except (UnicodeEncodeError, OverflowError) as failure:
             raise FactError(f"a value that no file can hold: {failure}") from failure
         except sqlite.FAILURES as failure:
@@ -363,8 +393,7 @@ class SqliteDatabase(Database):
             open_now = list(self._all)
         for opened in open_now:
             with opened.lock:
-                opened.is_closed = True
-                opened.db.close()
+                opened.close()
 
 
 def _number_of(path: str) -> tuple[int, int] | None:

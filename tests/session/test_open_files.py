@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -78,6 +79,31 @@ def test_a_process_that_was_forked_has_its_own_connection(tmp_path: Path) -> Non
     memory.close()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_was_forked_outlives_its_parent(tmp_path: Path) -> None:
+    memory, items = Hippocampus(tmp_path, policy=EAGER), reading(4)
+    with memory.session("parent") as session:
+        session(items[:3])
+        (go_on, parent_ends), (has_begun, begins) = os.pipe(), os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                other = memory.session("child")
+                other(items[:3])
+                os.write(begins, b"1")
+                os.read(go_on, 1)
+                other(items)
+                os._exit(other.report.failures)
+            finally:
+                os._exit(1)
+        os.read(has_begun, 1)
+    memory.close()
+    os.write(parent_ends, b"1")
+    assert os.waitpid(child, 0)[1] == 0
+    with state_of(tmp_path).reading() as db:
+        assert db.rows("SELECT name, changes FROM session ORDER BY number")[1] == ("child", 2)
+
+
 def test_the_end_of_one_memory_over_a_state_stops_no_other(tmp_path: Path) -> None:
     state, items = state_of(tmp_path), reading(2)
     one, other = Hippocampus(state, policy=EAGER), Hippocampus(state, policy=EAGER)
@@ -86,6 +112,28 @@ def test_the_end_of_one_memory_over_a_state_stops_no_other(tmp_path: Path) -> No
         one.close()
         assert session(items) != items
     other.close()
+
+
+def test_a_state_that_is_closed_while_a_thread_uses_it_is_opened_again(tmp_path: Path) -> None:
+    state, has_ended = state_of(tmp_path), threading.Event()
+
+    def used() -> int:
+        done = 0
+        while not has_ended.is_set():
+            with (db := state.database()).transaction():
+                db.set_meta("a", str(done))
+            assert db.meta("a")
+            done += 1
+        return done
+
+    with ThreadPoolExecutor(2) as pool:
+        uses = [pool.submit(used) for _ in range(2)]
+        for _ in range(200):
+            state.close()
+            time.sleep(0.001)
+        has_ended.set()
+        assert all(use.result() for use in uses)
+    state.close()
 
 
 @pytest.mark.one_process
