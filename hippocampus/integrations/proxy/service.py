@@ -60,8 +60,10 @@ MAX_LISTED = 50
 """How many entries of a conversation the live page lists, the newest first."""
 END_USER = ("safety_identifier", "user", "user_id")
 """The members of a request to OpenAI, and of its `metadata` to Anthropic, that identify the user of an application."""
-OF_SESSION = re.compile(r'_session_[\w-]+|"session_id"\s*:\s*"[\w-]+"')
-"""What Claude Code writes after its user: one has many sessions."""
+OF_SESSION = re.compile(
+    r'^(user_\w+_account_[\w-]*?)_session_[\w-]+$|^(\{"device_id".*?)"session_id"\s*:\s*"[\w-]+"'
+)
+"""What Claude Code writes after its user, who has many sessions; an application's users may be sessions."""
 UNNAMED = "proxy"
 """The tenant of the handle that opens the connections; no request is of it."""
 
@@ -212,7 +214,7 @@ class Service:
             # An application with one key names its users to the provider in these.
             fields = {**(request.get("metadata") or {}), **request}
             users = [
-                f"{name}: {OF_SESSION.sub('', str(fields[name]))}"
+                f"{name}: " + OF_SESSION.sub(r"\1\2", str(fields[name]))
                 for name in END_USER
                 if fields.get(name)
             ]

@@ -160,7 +160,9 @@ def test_a_key_tells_callers_apart_wherever_it_is(state: Path) -> None:
     [
         {"user": "{}"},
         {"safety_identifier": "{}"},
+        {"user": "shop_session_{}"},
         {"metadata": {"user_id": "{}"}},
+        {"metadata": {"user_id": '{"session_id":"{}"}'}},
         {"metadata": {"user_id": "user_{}_account__session_1f2e-{n}"}},
         {"metadata": {"user_id": '{"device_id":"{}","session_id":"1f2e-{n}"}'}},
     ],
