@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import math
 import threading
 import time
 from collections import Counter
@@ -18,7 +19,7 @@ from typing import Any
 from hippocampus import recall
 from hippocampus.entries import decay
 from hippocampus.entries.entry import ARGUMENTS, Entry, Record, adopted
-from hippocampus.errors import RecallError, StoreError
+from hippocampus.errors import DamageError, RecallError, StoreError
 from hippocampus.formats import json_text, reader
 from hippocampus.formats.conversation import Item
 from hippocampus.models import tokens
@@ -31,6 +32,7 @@ from hippocampus.session.guard import Guard
 from hippocampus.session.renderer import redacted_text
 from hippocampus.session.resources import Resources
 from hippocampus.session.run import SessionRun
+from hippocampus.storage.deadline import bounded
 from hippocampus.storage.full_text import Content, Passages
 
 LOG = logging.getLogger("hippocampus")
@@ -65,6 +67,8 @@ class SessionRecalls:
         self._has_sources = any(rule.action.source is not None for rule in rules)
         self._searched: Mapping[str, Record] = {}
         """The entries of the last search, which its index reads where it lacks them."""
+        self._is_late = False
+        """Whether the store has not answered in this search."""
         self._passages: Passages | None = None
         """The search index, made at its first use."""
         self._index_lock = threading.Lock()
@@ -129,6 +133,16 @@ class SessionRecalls:
             return self.text(record)
         return None
 
+    def _searched_text(self, record: Record) -> str | None:
+        """Return a text for a search: once the store has not answered, it waits for no other."""
+        try:
+            with bounded(0.0 if self._is_late else math.inf):
+                return self.text(record)
+        except (RecallError, StoreError) as problem:
+            cause = problem.__cause__
+            self._is_late |= isinstance(cause, StoreError) and not isinstance(cause, DamageError)
+        return None
+
     def _redacted(self, record: Record, text: str) -> str:
         return redacted_text(record, text, self._resources.policy)
 
@@ -161,16 +175,14 @@ class SessionRecalls:
         """
         started, outcome = time.perf_counter(), "failed"
         try:
-            # A search reads many texts: it waits once for a store that does not answer.
-            with self._run.deadline():
-                if request.entry_id is None:
-                    found = self._search(request.query or request.pattern, bound)
-                    outcome = "done"
-                else:
-                    record = self.record_of(request.entry_id)
-                    room = self._room_tokens(record, bound)
-                    found, outcome = self._part(record, request, room)
-                    self._note_access([record])
+            if request.entry_id is None:
+                found = self._search(request.query or request.pattern, bound)
+                outcome = "done"
+            else:
+                record = self.record_of(request.entry_id)
+                room = self._room_tokens(record, bound)
+                found, outcome = self._part(record, request, room)
+                self._note_access([record])
         except RecallError as problem:
             # The difference to a source that has changed is an answer, made from the full text.
             outcome = "full" if problem.reason == "stale" else outcome
@@ -205,7 +217,7 @@ class SessionRecalls:
         with self._run.lock:
             texts = [text for message in self._run.state.view.shown for text in message.texts()]
         shown = set().union(*map(recall.names_in, texts))
-        self._searched = known
+        self._searched, self._is_late = known, False
 
         with self._index_lock:
             if self._passages is None:
@@ -216,7 +228,7 @@ class SessionRecalls:
             query,
             max(1, bound),
             entry_ids=list(known),
-            text=lambda entry_id: self._text_or_none(known[entry_id]) or "",
+            text=lambda entry_id: self._searched_text(known[entry_id]) or "",
             known=shown,
             arguments=lambda entry_id: retrieval.numbered_by(known[entry_id]),
         )
@@ -227,7 +239,7 @@ class SessionRecalls:
     def _content_of(self, entry_id: str) -> Content | None:
         """Return what the search index has of an entry; None where its text cannot be read."""
         record = self._searched.get(entry_id)
-        text = record and self._text_or_none(record)
+        text = record and self._searched_text(record)
         return content(text, f"{record.tool} {record.arguments}") if record and text else None
 
     def _part(self, record: Record, request: RecallRequest, max_tokens: int) -> tuple[str, str]:
