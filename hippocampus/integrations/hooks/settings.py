@@ -138,11 +138,12 @@ def is_own(line: str, verb: str) -> bool:
         words = shlex.split(line)
     except ValueError:
         return False
-    python, *module = PROGRAM  # which has several names in its folder
-    is_ours = words[1:5] == [*module, verb] and Path(words[0]).parent == Path(python).parent
-    return (
-        is_ours and shlex.join(words) == line
-    )  # a sign with a meaning for the shell is quoted there
+    python, *module = PROGRAM
+    if words[1:5] != [*module, verb] or shlex.join(words) != line:  # no sign is the shell's
+        return False
+    # It has several names in its folder, where `bash` may be too: it would run a file of the project.
+    ours, named = Path(python), Path(words[0])
+    return (named.parent, named.resolve()) == (ours.parent, ours.resolve())
 
 
 def install_changes(

@@ -338,6 +338,21 @@ def test_status_runs_the_commands_that_install_wrote_into_a_project(
     assert not settings.is_own(f"{line} forget x", "mcp")
 
 
+def test_another_program_next_to_this_python_is_not_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `/usr/bin/bash` is: with the same options it runs the file `hippocampus` of a project."""
+    (tmp_path / "python").symlink_to(sys.executable)
+    (tmp_path / "bash").touch()
+    monkeypatch.setattr(settings, "PROGRAM", [str(tmp_path / "python"), *settings.PROGRAM[1:]])
+    (tmp_path / "python3").symlink_to(sys.executable)
+    lines = [
+        shlex.join([str(tmp_path / name), *settings.PROGRAM[1:], "hook"])
+        for name in ("python3", "bash")
+    ]
+    assert [settings.is_own(line, "hook") for line in lines] == [True, False]
+
+
 def test_nothing_is_installed_where_the_server_could_not_run(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
