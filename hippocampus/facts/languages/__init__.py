@@ -1,6 +1,6 @@
 """What the fact store knows of languages: a table a language, with its words, and the few shapes of rules.
 
-Every language has stop words, most have rules too; a new table needs its code in `CODES`. A paragraph of a
+Every language has stop words, most have rules too; a new one is a file. A paragraph of a
 table is a field: its name, the shape of its words, and the words, separated by bars. Without a shape each
 line is a regular expression, in which `<name>` is replaced by a list of the table. Nothing here decides
 what a statement means for stored ones.
@@ -18,11 +18,11 @@ from typing import Any
 
 from hippocampus.patterns import paragraphs
 
-CODES = (
-    *("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko"),
-    *("nl", "uk", "pl", "sv", "tr", "el"),
+_FIRST = ("en", "de", "fr", "es", "it", "pt", "ru", "ar", "hi", "zh", "ja", "ko")
+CODES = tuple(
+    dict.fromkeys([*_FIRST, *sorted(path.stem for path in Path(__file__).parent.glob("??.txt"))])
 )
-"""In the order in which ties are broken; of the last six there are stop words only, which keep a text from being read by another language's."""
+"""The tables, in the order in which ties are broken."""
 OTHER_SCRIPTS = frozenset({"ru", "uk", "ar", "hi", "zh", "ja", "ko", "el"})
 """Languages that have no word of ASCII letters."""
 SCRIPTS = (
