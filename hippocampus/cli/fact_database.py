@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hippocampus.errors import EmbeddingModelError, FactError, StoreError
-from hippocampus.storage.state_dir import StateDir, is_address, tenant_of_environment
+from hippocampus.storage.engines import is_address, tenant_of_environment
+from hippocampus.storage.state_dir import StateDir
 
 if TYPE_CHECKING:
     from hippocampus.facts.store import Facts

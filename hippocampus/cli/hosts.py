@@ -23,9 +23,9 @@ from hippocampus.cli.fact_database import OWN_AGENT, open_facts
 from hippocampus.cli.options import Shown, fail, say
 from hippocampus.indexing.extraction import counted
 from hippocampus.integrations.hooks import settings
+from hippocampus.storage.engines import is_address
 from hippocampus.storage.facts.rows import EVERY_AGENT
 from hippocampus.storage.state import state_of
-from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from hippocampus.session.resources import Observer

@@ -25,12 +25,13 @@ from hippocampus.indexing.extraction import counted
 from hippocampus.storage import entry_exchange as exchange
 from hippocampus.storage import gc as collection
 from hippocampus.storage.database import SqliteDatabase
+from hippocampus.storage.engines import is_address
 from hippocampus.storage.facts import memories
 from hippocampus.storage.full_text import SQLITE_VERSION, is_installed
 from hippocampus.storage.ledger import activity
 from hippocampus.storage.salvage import DAMAGED
 from hippocampus.storage.state import StateStore, due_states, state_of
-from hippocampus.storage.state_dir import StateDir, is_address
+from hippocampus.storage.state_dir import StateDir
 from hippocampus.storage.verify import damaged_sessions
 
 if TYPE_CHECKING:

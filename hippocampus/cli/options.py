@@ -23,8 +23,8 @@ from typer.core import TyperCommand
 from hippocampus.cli.fact_database import DEFAULT_PATH, OWN_AGENT, VARIABLES, open_facts
 from hippocampus.errors import FactError, without_password
 from hippocampus.formats.json_text import visible
+from hippocampus.storage.engines import is_address, tenant_of_environment
 from hippocampus.storage.state import StateStore, state_of
-from hippocampus.storage.state_dir import is_address, tenant_of_environment
 
 if TYPE_CHECKING:
     from rich.console import Console

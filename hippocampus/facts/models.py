@@ -17,7 +17,7 @@ from hippocampus.storage.facts.rows import Memory, Triple
 if TYPE_CHECKING:
     import numpy as np
 
-    from hippocampus.policy.fields import FactFields
+    from hippocampus.policy.policy import FactFields
 
 Embed = Callable[[list[str]], "np.ndarray[Any, Any]"]
 """Texts to one row of numbers each; its attribute `model`, or else its name, names the model."""

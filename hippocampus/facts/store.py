@@ -31,11 +31,11 @@ from hippocampus.facts.tables import FactTables
 from hippocampus.facts.timestamps import Moment, MonotonicClock, optional_seconds, seconds
 from hippocampus.facts.words import TEXT_RULES, content_words
 from hippocampus.storage.database import Database, SqliteDatabase
+from hippocampus.storage.engines import is_address
 from hippocampus.storage.facts import memories
 from hippocampus.storage.facts.blocks import Blocks
 from hippocampus.storage.facts.rows import EVERY_AGENT, Kind, Memory
 from hippocampus.storage.facts.search import RecallQuery
-from hippocampus.storage.state_dir import is_address
 
 if TYPE_CHECKING:
     from hippocampus.facts.write import ItemFields

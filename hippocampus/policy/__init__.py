@@ -3,7 +3,7 @@
 Reads policy files and resolves their rules for an entry; the plan decides on changes.
 """
 
-from hippocampus.policy.fields import NO_RULES, Consolidation, Policy, Resolution, new_entry
+from hippocampus.policy.policy import NO_RULES, Consolidation, Policy, Resolution, new_entry
 from hippocampus.policy.redaction import Redaction
 from hippocampus.policy.rules import Refetch, Rule, Subject, record_subject
 from hippocampus.policy.yaml_files import load, shipped, text_of

@@ -199,7 +199,7 @@ class Refetch(BaseModel):
 class RuleAction(Declared):
     """The fields that a rule sets for the entries that it matches; fields that are left out set nothing.
 
-    They are read in `policy.fields`, `session` and `integrations.hooks.tool_output`.
+    They are read in `policy.policy`, `session` and `integrations.hooks.tool_output`.
     """
 
     decay_rate: DecayRate | None = None

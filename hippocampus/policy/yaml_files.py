@@ -18,7 +18,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from hippocampus.errors import PolicyError, hint
-from hippocampus.policy.fields import Policy
+from hippocampus.policy.policy import Policy
 from hippocampus.policy.rules import Declared
 
 MAX_NODES = 50_000

@@ -18,7 +18,7 @@ from hippocampus.errors import RecallError
 from hippocampus.formats.conversation import Item
 from hippocampus.memory import Hippocampus
 from hippocampus.policy import Policy
-from hippocampus.policy.fields import NOTHING
+from hippocampus.policy.policy import NOTHING
 from hippocampus.prices import Prices
 from hippocampus.prices.prompt_cache import OWN_MARKS, MarkPlacement
 from hippocampus.replay.measure import IDEAL, CacheModel, Measured, Script, measure

@@ -25,9 +25,10 @@ from hippocampus.storage.archive import Journal
 from hippocampus.storage.content_store import ContentStore, DiskStore
 from hippocampus.storage.database import Database, ReadOnly, Row, SqliteDatabase
 from hippocampus.storage.deadline import bounded
+from hippocampus.storage.engines import ENGINES, is_address
 from hippocampus.storage.facts.rows import TextRules
 from hippocampus.storage.ledger import Ledger, record_of
-from hippocampus.storage.state_dir import ENGINES, StateDir, is_address
+from hippocampus.storage.state_dir import StateDir
 
 STORE = "HIPPOCAMPUS_STORE"
 """Names what makes the store of a state directory: `package.module:function`, called with its path."""

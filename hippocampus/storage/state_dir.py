@@ -1,24 +1,17 @@
 """Every path of a state directory, named once.
 
-Names only, and that of a tenant: no file is read, written or created here.
+Names only: no file is read, written or created here.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from hippocampus.errors import StoreError
-
 DEFAULT_AGENT = "default"
 """The agent of facts and memory files where no other is named."""
-ENGINES = {"postgresql://": "postgres", "postgres://": "postgres"}
-"""By the start of an address the package of `storage` for its server, which is also the extra that it needs."""
-_SCHEME = re.compile(r"[A-Za-z][\w+.-]+://")
-"""Of two characters or more: `C://` is a drive."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\.md$")
 
 
@@ -81,22 +74,3 @@ class StateDir:
     def defrag_lock(self) -> Path:
         """Return the lock that one `defrag` at a time holds."""
         return self.root / "defrag" / ".lock"
-
-
-def is_address(named: object) -> bool:
-    """Return whether a state is named by the address of a server.
-
-    Raises:
-        StoreError: it is an address of something else.
-    """
-    scheme = _SCHEME.match(str(named))
-    if scheme and scheme[0] not in ENGINES:
-        raise StoreError(
-            f"{scheme[0]} is no state: name a directory, or postgresql://host/database"
-        )
-    return scheme is not None
-
-
-def tenant_of_environment() -> str:
-    """Return the tenant of a server that HIPPOCAMPUS_TENANT names."""
-    return os.environ.get("HIPPOCAMPUS_TENANT", "")

@@ -10,7 +10,7 @@ from hippocampus import Hippocampus, policy
 from hippocampus.cli.fact_database import open_facts
 from hippocampus.errors import PolicyError
 from hippocampus.facts.models import POLICIES, FactPolicy, settings_of
-from hippocampus.policy.fields import FactFields
+from hippocampus.policy.policy import FactFields
 
 BLOCK = """
 facts:

@@ -35,7 +35,7 @@ from states import conversation, problems
 
 from hippocampus import Hippocampus, Policy
 from hippocampus.formats import reader
-from hippocampus.policy.fields import NOTHING
+from hippocampus.policy.policy import NOTHING
 from hippocampus.replay.readers import find_files, read_file
 from hippocampus.storage.archive import Journal, RawList, contexts, parsed
 from hippocampus.storage.ledger import ModelCall, TurnRows

@@ -12,7 +12,8 @@ from conversations import EAGER, reading
 
 import hippocampus
 from hippocampus import Hippocampus, StoreError
-from hippocampus.storage.state_dir import StateDir, is_address
+from hippocampus.storage.engines import is_address
+from hippocampus.storage.state_dir import StateDir
 
 
 def test_each_file_of_a_session_is_one_that_the_layout_names(tmp_path: Path) -> None:

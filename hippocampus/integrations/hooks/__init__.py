@@ -86,8 +86,8 @@ def answer_event(event: Any, state: str, policy: str) -> Event | None:
 def open_state(state: str) -> Iterator[StateStore]:
     """Open the state of a path, or of an address with the tenant of HIPPOCAMPUS_TENANT."""
     from hippocampus.storage.deadline import bounded
+    from hippocampus.storage.engines import tenant_of_environment
     from hippocampus.storage.state import state_of
-    from hippocampus.storage.state_dir import tenant_of_environment
 
     named = state_of(state, tenant_of_environment())
     with contextlib.closing(named) as found, bounded(WAITING_SECONDS):

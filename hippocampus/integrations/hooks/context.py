@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hippocampus.integrations.hooks import log_of, note_event, open_state
-from hippocampus.storage.state_dir import StateDir, is_address
+from hippocampus.storage.engines import is_address
+from hippocampus.storage.state_dir import StateDir
 
 PROMPT_TOKENS = 1_000
 """The most tokens of the memories for a prompt."""

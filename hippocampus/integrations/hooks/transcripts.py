@@ -35,7 +35,7 @@ def consolidate(state: str, policy: str, session: str, transcript: Path) -> None
     """Consolidate the session of a transcript; a second time changes nothing."""
     from hippocampus.memory import Hippocampus
     from hippocampus.replay.readers import read_file
-    from hippocampus.storage.state_dir import tenant_of_environment
+    from hippocampus.storage.engines import tenant_of_environment
 
     if not transcript.is_file():  # a pipe may never end
         return

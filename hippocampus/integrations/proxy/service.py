@@ -39,9 +39,9 @@ from hippocampus.session.open_sessions import OpenSessions, Use
 from hippocampus.session.resources import DEADLINE_SECONDS, Observer
 from hippocampus.session.session import Session
 from hippocampus.storage.deadline import bounded
+from hippocampus.storage.engines import is_address
 from hippocampus.storage.proxy_conversations import Conversations
 from hippocampus.storage.state import state_of
-from hippocampus.storage.state_dir import is_address
 
 LOG = logging.getLogger("hippocampus")
 IDLE_SECONDS = 1_800.0

@@ -16,8 +16,9 @@ from hippocampus.replay.readers import codex, formats, openhands_sdk, our_archiv
 from hippocampus.replay.readers.json_files import JsonDocument, load, of_bytes
 from hippocampus.replay.readers.make_recordings import make_recordings
 from hippocampus.replay.recording import Recording
+from hippocampus.storage.engines import ENGINES, tenant_of_environment
 from hippocampus.storage.schema import is_state
-from hippocampus.storage.state_dir import ENGINES, StateDir, tenant_of_environment
+from hippocampus.storage.state_dir import StateDir
 
 RecordedFile = Path | BucketFile | our_archive.SessionRecording
 """A file of this machine or of object storage, or a session of a state."""

@@ -22,8 +22,9 @@ from hippocampus.replay.readers.values import JsonRecord, kind_of
 from hippocampus.storage import archive as storage
 from hippocampus.storage.archive import contexts, parsed
 from hippocampus.storage.deadline import bounded
+from hippocampus.storage.engines import is_address
 from hippocampus.storage.state import DirectoryState, StateStore, state_of
-from hippocampus.storage.state_dir import StateDir, is_address
+from hippocampus.storage.state_dir import StateDir
 
 NAME = "hippocampus"
 SECONDS = 600.0
