@@ -44,7 +44,8 @@ NEW = re.compile(r"(?i)^(?:new|replace(?!_?all)|after)")
 """Argument names of the two texts of an edit."""
 EVERYWHERE = re.compile(r"(?i)^(?:replace_?all|allow_?multiple)$")
 """Argument names of an edit of all places that have its text."""
-HUNK = re.compile(r"(?m)^@@.*$")
+HUNK = re.compile(r"(?m)^@@(?: -[\d,+ ]+@@)?[ \t]*(.*)$")
+"""The head of a hunk; it may name a line of the file, such as a definition, after which the hunk is."""
 CONTEXT_LINES = 3
 """The lines that are shown around a line that the agent wrote."""
 MIN_TOKENS = 120
@@ -65,6 +66,8 @@ class Edit(NamedTuple):
     """Whether it is replaced in all places that have it, or in the first only."""
     is_lines: bool = False
     """Whether both texts are whole lines, each with its break."""
+    after: str = ""
+    """The first place is looked for from the line with this text on."""
 
 
 class Line(NamedTuple):
@@ -171,7 +174,9 @@ class WorkFile:
         is_found, edge = False, "\n" if edit.is_lines else ""
         for piece in self.pieces if edit.old else ():
             text = f"{edge}{piece.text}{edge}"
-            front, *rest = text.split(edge + edit.old, -1 if edit.everywhere else 1)
+            above = max(0, text.rfind("\n", 0, text.find(edit.after) + 1)) if edit.after else 0
+            front, *rest = text[above:].split(edge + edit.old, -1 if edit.everywhere else 1)
+            front = text[:above] + front
             if not rest or (is_found and not edit.everywhere):
                 continue
             is_found = True
@@ -306,14 +311,16 @@ def _hunks(patch: str, path: str) -> Iterator[Edit]:
     heads = list(PATCHED.finditer(patch))
     for head, after in itertools.zip_longest(heads, heads[1:]):
         text = patch[head.end() : after.start() if after else None].partition("\n*** End Patch")[0]
-        for hunk in HUNK.split(text) if is_one_file(head[1], path) else ():
+        first, *others = HUNK.split(text) if is_one_file(head[1], path) else [""]
+        for after_line, hunk in [("", first), *zip(others[::2], others[1::2], strict=True)]:
             lines = [line for line in hunk.strip("\n").split("\n") if not line.startswith("***")]
             old, new = (
                 "".join(f"{line[1:]}\n" for line in lines if line[:1] in {"", " ", sign})
                 for sign in "-+"
             )
             if old != new:
-                yield Edit(None if head[0].startswith("*** Add") else old, new, is_lines=True)
+                is_added = head[0].startswith("*** Add")
+                yield Edit(None if is_added else old, new, is_lines=True, after=after_line.strip())
 
 
 class Place(NamedTuple):

@@ -186,12 +186,16 @@ PATCHES = [
     ("    return\nreturn\nb", "-return\n+yield\n b", "    return\nyield\nb"),
     ("a\n\nb", " a\n\n-b\n+c", "a\n\nc"),
     ("a\nb", " a\n b", "a\nb"),
+    ("def a():\n  x\ndef b():\n  x", "@@ def b():\n-  x\n+  y", "def a():\n  x\ndef b():\n  y"),
+    ("a\nx\n b\nx", "@@ -3,2 +3,1 @@  b\n-x", "a\nx\n b"),
+    ("a\nx\nb\nx", "@@ b\n b\n-x\n+y\n@@ other\n-a", "x\nb\ny"),
 ]
 
 
 @pytest.mark.parametrize(("before", "hunk", "after"), PATCHES)
 def test_a_hunk_of_a_patch_replaces_whole_lines(before: str, hunk: str, after: str) -> None:
-    patch = f"*** Begin Patch\n*** Update File: a.py\n@@\n{hunk}\n*** End Patch\nEOF\n\nls\n"
+    mark = "" if hunk.startswith("@@") else "@@\n"
+    patch = f"*** Begin Patch\n*** Update File: a.py\n{mark}{hunk}\n*** End Patch\nEOF\n\nls\n"
     steps = [("Write", {"path": "a.py", "content": before}, ""), ("patch", {"input": patch}, "")]
     assert text_of(known(*steps)) == after
 
