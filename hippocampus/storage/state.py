@@ -218,6 +218,10 @@ class DirectoryState(StateStore):
     def database(self, text: TextRules | None = None) -> SqliteDatabase:
         if text:
             return SqliteDatabase(self.layout.database, text)
+        if (
+            found := self._database
+        ) and found.is_current():  # a forked process may find the lock held
+            return found
         with self._opening:
             if self._database is None or not self._database.is_current():
                 self._database = SqliteDatabase(self.layout.database)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ from conversations import EAGER, no_fallback, reading
 
 from hippocampus import Hippocampus, Session
 from hippocampus.session.open_sessions import OpenSessions
-from hippocampus.storage.state import state_of
+from hippocampus.storage.state import DirectoryState, state_of
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 
@@ -102,6 +103,20 @@ def test_a_process_that_was_forked_outlives_its_parent(tmp_path: Path) -> None:
     assert os.waitpid(child, 0)[1] == 0
     with state_of(tmp_path).reading() as db:
         assert db.rows("SELECT name, changes FROM session ORDER BY number")[1] == ("child", 2)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_was_forked_waits_for_no_thread_that_its_parent_had(tmp_path: Path) -> None:
+    state = state_of(tmp_path)
+    assert isinstance(state, DirectoryState)
+    state.database().set_meta("a", "b")
+    with state._opening:
+        child = os.fork()
+        if not child:
+            signal.alarm(20)  # ends it
+            os._exit(state.database().meta("a") != "b")
+    assert os.waitpid(child, 0)[1] == 0
+    state.close()
 
 
 def test_the_end_of_one_memory_over_a_state_stops_no_other(tmp_path: Path) -> None:
