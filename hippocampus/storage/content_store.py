@@ -8,10 +8,13 @@ payload is not known here.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import itertools
+import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -161,6 +164,7 @@ class DiskStore:
                     timeout=POLL_SECONDS,
                     sqlite_cache_size=CACHED_PAGES,
                 )
+                _OPEN_STORES.add(self)
 
     def _expect_own(self) -> None:
         """Mark a new file as ours; one of something else gets no tables."""
@@ -387,6 +391,21 @@ class DiskStore:
         """Close the database."""
         if self._opened is not None:
             self._opened.close()
+
+
+_OPEN_STORES = weakref.WeakSet[DiskStore]()
+
+
+def _close_inherited() -> None:
+    """Close in a forked process the connections of its parent, as `database` does, those of other threads too."""
+    for store in list(_OPEN_STORES):
+        store.close()
+    if _OPEN_STORES:
+        gc.collect()  # a connection refers to itself, and outlives its thread
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_inherited)
 
 
 def _head(keys: Sequence[str]) -> bytes:

@@ -16,6 +16,7 @@ from conversations import EAGER, no_fallback, reading
 from hippocampus import Hippocampus, Session
 from hippocampus.session.open_sessions import OpenSessions
 from hippocampus.storage.state import DirectoryState, state_of
+from hippocampus.storage.verify import verify
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc")
 
@@ -83,8 +84,8 @@ def test_a_process_that_was_forked_has_its_own_connection(tmp_path: Path) -> Non
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 def test_a_process_that_was_forked_outlives_its_parent(tmp_path: Path) -> None:
     memory, items = Hippocampus(tmp_path, policy=EAGER), reading(4)
-    with memory.session("parent") as session:
-        session(items[:3])
+    with memory.session("parent") as session, ThreadPoolExecutor(1) as pool:
+        pool.submit(session, items[:3]).result()  # in a thread that the child does not have
         (go_on, parent_ends), (has_begun, begins) = os.pipe(), os.pipe()
         child = os.fork()
         if not child:
@@ -99,10 +100,12 @@ def test_a_process_that_was_forked_outlives_its_parent(tmp_path: Path) -> None:
                 os._exit(1)
         os.read(has_begun, 1)
     memory.close()
+    gc.collect()
     os.write(parent_ends, b"1")
     assert os.waitpid(child, 0)[1] == 0
     with state_of(tmp_path).reading() as db:
         assert db.rows("SELECT name, changes FROM session ORDER BY number")[1] == ("child", 2)
+    assert verify(state_of(tmp_path)) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
