@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
+import stat
 import sys
 import tempfile
 import time
@@ -16,7 +18,6 @@ from states import read_only, stored_sessions
 from typer.testing import CliRunner, Result
 
 from hippocampus import Hippocampus
-from hippocampus import policy as policies
 from hippocampus.cli.commands import app
 from hippocampus.entries.entry import Entry, Record, Source, Stage
 from hippocampus.entries.origin import MemoryOrigin
@@ -285,8 +286,8 @@ READING: dict[str, tuple[list[str], str]] = {
     "status": ([], "last used on"),
     "doctor": ([], "0 mended"),
     "gc": ([], "0 contents"),
-    "explain": (["--policy", "POLICY"], "tool_result"),
-    "replay": (["--json", "--policy", "POLICY"], '"recordings": 1'),
+    "explain": ([], "tool_result"),
+    "replay": (["--json"], '"recordings": 1'),
     "store ls": ([], "s/"),
     "store export": (["s"], '"type":"message"'),
     "memory list": (["--db"], "zeus"),
@@ -298,6 +299,9 @@ READING: dict[str, tuple[list[str], str]] = {
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no such accounts")
 def test_a_state_that_cannot_be_written_is_read() -> None:
     """As on a disk that is mounted read-only, of a memory that is closed."""
+    folders = Path(__file__).parents
+    if os.geteuid() == 0 and not all(folder.stat().st_mode & stat.S_IXOTH for folder in folders):
+        pytest.skip("the other account may not read the sources")
     with tempfile.TemporaryDirectory() as name:
         with Hippocampus(name, policy=EAGER) as memory:
             with memory.session("s") as session:
@@ -305,19 +309,16 @@ def test_a_state_that_cannot_be_written_is_read() -> None:
                 [entry, *_] = session.entries
                 text = session.entries.text(entry.id)
             memory.facts.remember("The build server is called zeus.")
-        policy = Path(name) / "policy.yaml"
-        policy.write_bytes(policies.shipped()["default"].read_bytes())
         before = sorted(path.name for path in Path(name).rglob("*"))
 
         def read() -> None:
-            for command, (options, expected) in READING.items():
-                arguments = [str(policy) if value == "POLICY" else value for value in options]
+            for command, (arguments, expected) in READING.items():
                 given = [*arguments, name] if "--db" in arguments else [name, *arguments]
                 shown = hippocampus(*command.split(), *given)
                 assert expected in shown.output, (command, shown.output, shown.exception)
             assert hippocampus("store", "show", name, entry.id).stdout == text
 
-        read()  # the other account may not read the package: neither its modules nor its policies
+        read()  # the other account may not read the modules that each imports
         with read_only(Path(name)):
             read()
             refused = hippocampus("memory", "remember", "The door is red.", "--db", name)
