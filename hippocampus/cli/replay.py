@@ -94,7 +94,7 @@ def replay(  # noqa: PLR0913, PLR0917 - one parameter an option
         to, *named = (Path(os.path.realpath(path)) for path in (target, *paths))
         holds_file = any(path.is_file() and path.parent == to for path in named)
         if holds_file or {*named} & {to, *to.parents}:
-            fail(f"the rows cannot be written to {out}, in a folder of recordings")
+            fail(f"the rows cannot be written to {target}, in a folder of recordings")
         _expect_writable(to / ".writable", in_new_folder=True)
     options = run.Options(
         policies.load(policy),
@@ -266,8 +266,8 @@ def tune(
     try:
         target.write_text(text, "utf-8")
     except OSError as failure:
-        fail(f"{out} cannot be written: {failure.strerror}")
-    terminal.print(f"Written to {out}:\n{text}", markup=False)
+        fail(f"{target} cannot be written: {failure.strerror}")
+    terminal.print(f"Written to {target}:\n{text}", markup=False)
 
 
 def study(  # noqa: PLR0913, PLR0917 - one parameter an option

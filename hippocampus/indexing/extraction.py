@@ -300,7 +300,7 @@ def excerpt(
 ) -> Iterator[EntryLine]:
     """Yield the lines that have words, with weights; `weigh` returns one where the kind knows better.
 
-    The last two stay: they show how a run ended.
+    Without it the last two stay where they are short: they show how a run ended.
     """
     seen: set[str] = set()
     forms: dict[str, int] = {}

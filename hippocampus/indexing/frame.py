@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hippocampus.patterns import LONE_SURROGATES
+from hippocampus.patterns import searchable
 
 FRAME_MARK = "·"
 """Is in the first line of every entry."""
@@ -68,4 +68,4 @@ def as_content(text: str) -> str:
     """Return a text so that no line of it reads as a frame or as a recall line (law 6)."""
     if FRAME_MARK in text or RECALL in text:
         text = FORGED.sub(r"\\", text)
-    return text if text.isascii() else LONE_SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return searchable(text)

@@ -1,4 +1,4 @@
-"""Words, globs and patterns of a policy, matched in linear time. Pure.
+"""Words, globs and patterns of a policy, matched in bounded time. Pure.
 
 Expressions are compiled once and cached, so that policies stay plain data.
 """

@@ -551,7 +551,7 @@ def with_kind(payload: Payload, history: History, payloads: Payloads, rules: Rul
     kind = rules.kind_of(part.text)
     rate = policy.decay_rate_of(record.entry.type, resolution, kind)
     entry = replace(record.entry, decay=replace(record.entry.decay, rate=rate))
-    large = rules.indexes(part.text, record.tokens, resolution)
+    large = policy.indexes(record.tokens, lambda: kind, resolution)
     due_turn = payload.due_turn
     if large and not payload.is_superseded:
         asked = asks_to_read(*payloads.call_of(part))

@@ -92,7 +92,8 @@ def redacted(history: History, calls: Mapping[str, Part], start: int, rules: Rul
                 text = (redaction.redacted_json if is_call else redaction.redacted)(text)
                 if text != part.text:
                     taken.rendered.append(Rendered(number, at, text))
-                    originals |= {(number, at)} if redaction.original else set()
+                    if redaction.original:
+                        originals.add((number, at))
             if is_call:
                 known[part.call_id] = replace(part, text=text)
     return taken._replace(history=history.with_redacted(taken.rendered, originals))

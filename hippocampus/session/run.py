@@ -464,9 +464,7 @@ class SessionRun:
     def known(self) -> dict[str, Record]:
         """Return the entries by id, with those of other processes."""
         with self.lock, self.deadline():
-            return {record.entry.id: record for record in self.ledger.records()} | dict(
-                self.state.by_id
-            )
+            return {record.id: record for record in self.ledger.records()} | dict(self.state.by_id)
 
     def keep_facts(self) -> None:
         """Consolidate in a thread what no consolidation has read.

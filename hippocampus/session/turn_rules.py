@@ -112,9 +112,9 @@ class Rules:
             for name in self.recall_names
         )
 
-    def indexes(self, text: str, tokens: int, resolution: Resolution) -> bool:
+    def indexes(self, text: str, size_tokens: int, resolution: Resolution) -> bool:
         """Return whether a text of this size becomes an entry."""
-        return self.policy.indexes(tokens, lambda: self.kind_of(text), resolution)
+        return self.policy.indexes(size_tokens, lambda: self.kind_of(text), resolution)
 
     def kind_of(self, text: str) -> str:
         """Return the kind of a text, such as `json`."""

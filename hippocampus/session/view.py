@@ -77,7 +77,8 @@ class View:
             put[number][part] = (
                 self.context_load if (number, part) == self.loaded_at else ""
             ) + text
-            gone[number] |= {part} if bare else set()
+            if bare:
+                gone[number].add(part)
         edited = {n: with_texts(self.shown[n], own, gone[n]) for n, own in put.items()}
         return self._with(edited, min(self.unchanged, *edited)) if edited else self
 

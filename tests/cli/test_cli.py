@@ -246,7 +246,10 @@ def test_a_report_next_to_the_recordings_is_written_again_and_not_read(source: P
         (["explain", "pipe"], ["pipe: cannot be read: no regular file"]),
         (["replay", "source", "--report", "source/one.json"], ["it is a recording"]),
         (["replay", "source", "--texts"], ["name it by --report"]),
-        (["replay", "source/one.json", "--out", "source"], ["in a folder of recordings"]),
+        (
+            ["replay", "source/one.json", "--out", "source"],
+            ["to source, in a folder of recordings"],
+        ),
         (["replay", "asked.json"], ["asked.json: no model answered in it"]),
         (["study-recall", "empty/no", "{}"], ["empty/no is no case of a study"]),
         (["tune", "source", "--out", "source/one.json"], ["it is a recording"]),

@@ -139,6 +139,7 @@ def test_what_is_written_is_a_policy_and_else_nothing_is(tmp_path: Path) -> None
     done = CliRunner().invoke(app, ["tune", str(tmp_path), "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert out.exists() is ("nothing is written" not in done.output)
+    assert out.exists() is (f"Written to {out}:" in done.output.replace("\n", ""))
 
 
 def test_the_fields_that_are_written_are_those_that_were_replayed() -> None:

@@ -44,9 +44,8 @@ def report(host: settings.Host, project: Path | None, state: str) -> tuple[list[
     hooks = settings.hooks_path(host, project)
 
     def probed(line: str, verb: str, given: dict[str, Any], expected: bytes) -> tuple[bool, str]:
-        if (
-            line and project and not settings.is_own(line, verb)
-        ):  # anyone's, as of a cloned repository
+        # The line may be anyone's, as in a cloned repository.
+        if line and project and not settings.is_own(line, verb):
             return False, "of another program, and not run: install it again"
         return _probe(line, given, expected)
 

@@ -250,11 +250,11 @@ class Proxy:
         return credentials, None if self._tenant_header and not named else named
 
     async def _retry_refused(
-        self, request: Request, exchange: Exchange, refusal: httpx2.Response, content: bytes
+        self, request: Request, exchange: Exchange, refused: httpx2.Response, content: bytes
     ) -> Response:
         """Send the host's own request; if the provider takes that, the conversation passes from now on."""
-        reason = await refusal.aread()
-        await refusal.aclose()
+        reason = await refused.aread()
+        await refused.aclose()
         response = await self._send_own(request, type(exchange.answer), content)
         if response.status_code < HTTPStatus.BAD_REQUEST:
             exchange.conversation.is_refused = True
@@ -263,7 +263,7 @@ class Proxy:
                 "session %s: the provider refused its request (%s) and took the host's own; this "
                 "conversation passes as it is: %s",
                 exchange.conversation.session.id,
-                refusal.status_code,
+                refused.status_code,
                 _start_of(reason),
             )
         return response

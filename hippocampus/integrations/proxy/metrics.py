@@ -72,8 +72,9 @@ class TenantMetrics:
         self._lock = threading.Lock()
         # The sessions of a tenant hold its figures too, as their observers.
         used = WeakValueDictionary[str, Metrics]()
-        found = functools.lru_cache(MAX_TENANTS)
-        self._own = found(lambda tenant: used.setdefault(tenant, Metrics()))
+        self._own = functools.lru_cache(MAX_TENANTS)(
+            lambda tenant: used.setdefault(tenant, Metrics())
+        )
 
     def of(self, tenant: str) -> tuple[Metrics, ...]:
         """Return the figures in which a call counts: the proxy's, then its tenant's if it has one."""

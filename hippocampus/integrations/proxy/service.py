@@ -184,7 +184,7 @@ class Service:
         """Whether requests name their tenants."""
         self._root = state_of(state, tenant or UNNAMED)
         self._memories = OpenSessions[str, Hippocampus](MAX_CONVERSATIONS, lambda _: None)
-        """By tenant; its sessions share files, whatever their models, and go on without it."""
+        """By tenant; its sessions share a database, whatever their models, and go on without it."""
         self._redacted = self._memory(tenant).redacted
         self._ended: SimpleQueue[OpenConversation | None] = SimpleQueue()
         self._open = OpenSessions[Key, OpenConversation](
@@ -299,7 +299,7 @@ class Service:
         return [_describe(each) for each in opened if tenant in {"", each.tenant}]
 
     def _close_ended(self) -> None:
-        """Close sessions one after another: more at once would keep requests from the files they share."""
+        """Close sessions one after another: more at once would keep requests from the database they share."""
         for conversation in iter(self._ended.get, None):
             session = conversation.session
             if self._ended.qsize() > MAX_ENDED or time.monotonic() > self._closes_until:

@@ -460,8 +460,8 @@ def test_a_hook_whose_server_is_away_answers_nothing_and_ends(
     assert time.monotonic() - started < 30.0
 
 
-def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path) -> None:
-    transcript, state = tmp_path / "s1.jsonl", tmp_path / "state"
+def shortened(transcript: Path, state: Path) -> tuple[dict[str, Any], str]:
+    """Return a call of session s1 whose result a hook shortens, and the entry of it."""
     event = {
         **with_result(BASH, ROWS, "Bash", command="./rows"),
         "session_id": "s1",
@@ -469,8 +469,13 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
     }
     answer = answer_event(event, str(state), "default")
     assert answer is not None
-    entry = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     use = {"type": "tool_use", "id": event["tool_use_id"], "name": "Bash", "input": {}}
+    return use, answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+
+
+def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path) -> None:
+    transcript, state = tmp_path / "s1.jsonl", tmp_path / "state"
+    use, entry = shortened(transcript, state)
     result = {"type": "tool_result", "tool_use_id": use["id"], "content": entry}
     said = {"type": "text", "text": "Item 12 is open."}
     lines = [
@@ -506,15 +511,7 @@ def test_what_its_entries_have_saved_is_counted_in_the_transcript(tmp_path: Path
 
 def test_calls_before_a_prompt_that_was_replaced_are_counted_once(tmp_path: Path) -> None:
     transcript, state = tmp_path / "s1.jsonl", tmp_path / "state"
-    event = {
-        **with_result(BASH, ROWS, "Bash", command="./rows"),
-        "session_id": "s1",
-        "transcript_path": str(transcript),
-    }
-    answer = answer_event(event, str(state), "default")
-    assert answer is not None
-    entry = answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
-    use = {"type": "tool_use", "id": event["tool_use_id"], "name": "Bash", "input": {}}
+    use, entry = shortened(transcript, state)
     recall = {**use, "id": "again", "name": "recall"}
     result = {"type": "tool_result", "tool_use_id": use["id"], "content": entry}
     said = {"type": "text", "text": "Item 12 is open."}
