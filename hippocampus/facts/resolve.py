@@ -24,7 +24,7 @@ from hippocampus.facts.statements import (
     read,
     uncorrected,
 )
-from hippocampus.facts.topics import coverage, holds, is_own, persons, small_words, topic
+from hippocampus.facts.topics import coverage, holds, is_own, persons, same_stem, small_words, topic
 from hippocampus.facts.value_changes import replaced_value, value_behind
 from hippocampus.facts.words import SIGN_OR_WORD, key, normalised, spoken, words
 from hippocampus.storage.facts.rows import Memory
@@ -35,8 +35,6 @@ MAX_COMPARED = 200
 """How many sentences a statement is compared with, of the newest memories."""
 RECENT_SECONDS = 3600
 """How long after a statement a bare correction may mean it."""
-STEM = 4
-"""By how many characters the words of a correction are compared: `the tests take` and `the test takes`."""
 
 
 class Ending(NamedTuple):
@@ -223,10 +221,13 @@ def _changes(sentence: str, text: str) -> list[tuple[list[str], list[str]]]:
 
     >>> _changes("the port of web is 80", "Wrong, the port of api is 8080")
     [(['web'], ['api']), (['80'], ['8080'])]
+    >>> _changes("The tests take port 54321", "No, the test takes port 54322")
+    [(['54321'], ['54322'])]
     """
     texts = sentence, " ".join(uncorrected(text))
     old, new = (SIGN_OR_WORD.findall(normalised(side)) for side in texts)
-    alike = SequenceMatcher(None, [word[:STEM] for word in old], [word[:STEM] for word in new])
+    stems = [next((known for known in old if same_stem(known, word)), word) for word in new]
+    alike = SequenceMatcher(None, old, stems)
     dated = expression(r"\d.*|{days}", spoken(sentence).code)
     changes = []
     for tag, a, b, c, d in alike.get_opcodes():

@@ -18,7 +18,6 @@ from hippocampus.patterns import PatternError, searchable
 from hippocampus.secrets import issued, spoken
 from hippocampus.secrets.encodings import compiled, layers, matches
 
-UNSEARCHED = "a text that was not searched in time"
 LEFT_OUT = "[{} left out]"
 """The replacement of a secret, with its kind."""
 KINDS = (
@@ -29,8 +28,11 @@ KINDS = (
     "a password",
     "a passphrase",
     "a payment card's number",
+    "a text that was not searched in time",
 )
-(PRIVATE_KEY, ISSUED_KEY, CREDENTIAL, IN_ADDRESS, PASSWORD, PASSPHRASE, CARD_NUMBER) = KINDS
+PRIVATE_KEY, ISSUED_KEY, CREDENTIAL, IN_ADDRESS, PASSWORD, PASSPHRASE, CARD_NUMBER, UNSEARCHED = (
+    KINDS
+)
 _REPLACED = re.compile(rf"\[({'|'.join(KINDS)}) left out\]")
 
 

@@ -190,9 +190,8 @@ def _close_inherited() -> None:
     inherited one takes no lock of its own, and the end of the parent removes the log that it writes to.
     """
     for opened in list(_OPEN_FILES):
-        if opened.lock.acquire(
-            blocking=False
-        ):  # else a thread uses it, which the child does not have
+        # One that is in use is that of a thread which the child does not have.
+        if opened.lock.acquire(blocking=False):
             if not opened.is_closed and not opened.db.in_transaction:
                 opened.close()
             opened.lock.release()

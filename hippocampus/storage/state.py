@@ -218,9 +218,9 @@ class DirectoryState(StateStore):
     def database(self, text: TextRules | None = None) -> SqliteDatabase:
         if text:
             return SqliteDatabase(self.layout.database, text)
-        if (
-            found := self._database
-        ) and found.is_current():  # a forked process may find the lock held
+        # Without the lock: in a forked process a thread of its parent may hold it for ever.
+        found = self._database
+        if found and found.is_current():
             return found
         with self._opening:
             if self._database is None or not self._database.is_current():

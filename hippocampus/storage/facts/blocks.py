@@ -70,7 +70,7 @@ class Blocks:
         """Add a text to a block after a newline; make the block where it is missing.
 
         Raises:
-            BlockError: the block would be too long.
+            BlockError: the block would be too long, or cannot be kept.
         """
         with self._db.transaction():
             old = self.get(key, agent=agent, scope=scope)
@@ -83,7 +83,7 @@ class Blocks:
         """Put one text in the place of another everywhere in a block, literally.
 
         Raises:
-            BlockError: the block is missing, the text is not in it, or it gets too long.
+            BlockError: the block is missing, the text is not in it, or the new one is too long or cannot be kept.
         """
         with self._db.transaction():
             block = self.get(key, agent=agent, scope=scope)
